@@ -127,7 +127,6 @@ int rsc_live_samples_new(struct rsc_engine **out, const struct rsc_engine_spec *
     wanted->what = RSC_TAKES_SAMPLES;
     wanted->line_bytes = options->line_bytes;
     wanted->samples.sampler = asked.sampler;
-    wanted->samples.locks = asked.locks;
     void *samples;
     int status = rsc_program_samples_create(&samples, options, &asked.sampler, model, error);
     if (status < 0) return status;

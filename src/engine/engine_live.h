@@ -28,7 +28,6 @@ struct rsc_wanted {
     const char *rate_text; /* of lines, as given */
     struct {
         struct rsc_sampler_options sampler;
-        int locks;            /* locks are synchronisation too */
         uint64_t doubles_at;  /* samples after which the period doubles; 0: never */
         uint64_t first_doubles_at; /* the same for the first period */
     } samples;

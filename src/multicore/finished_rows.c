@@ -16,7 +16,7 @@ int rsc_sample_places_count(const struct rsc_sample_places *places, const struct
     int reused = record->outcome == RSC_SAMPLE_REUSED;
     if (!reused && record->outcome != RSC_SAMPLE_INVALIDATED) return 0;
     if (reused) rd = record->distance < RSC_RD_INVALIDATED ? (uint32_t)record->distance : RSC_RD_INVALIDATED - 1;
-    for (uint32_t i = 0; i < UNITS; i++) rds[i] = rd, last[i] = reused ? use_tag : RSC_TAG_NONE, from[i] = access;
+    for (uint32_t i = 0; i < UNITS; i++) rds[i] = rd, last[i] = use_tag, from[i] = access;
     uint64_t units = (uint64_t)llround(record->weight / places->period);
     for (units = units ? units : 1; units; units -= units < UNITS ? units : UNITS)
         if (rsc_attribution_count(places->attribution, batch, from, tags, rds, last,
@@ -75,7 +75,7 @@ static int fill_rows(const struct rsc_finished_samples *sum, const struct rsc_sa
                      struct rsc_profile *profile) {
     if (!places->attribution) return 0;
     if (rsc_attribution_fill(places->attribution, profile) < 0) return RSC_ENOMEM;
-    double factor = sum->weight > 0 ? places->period * (double)profile->references / sum->weight : 0;
+    double factor = sum->tally.weight > 0 ? places->period * (double)profile->references / sum->tally.weight : 0;
     int status = scale_table(profile, profile->code_count, factor, counts_of_code);
     if (!status) status = scale_table(profile, profile->pair_count, factor, counts_of_pair);
     return status ? status : scale_table(profile, profile->object_count, factor, counts_of_object);
@@ -92,11 +92,11 @@ static void describe(const struct rsc_finished_samples *sum, const struct rsc_sa
     if (sum->sketched) snprintf(sketch, sizeof sketch, ", %llu of them sketched", (unsigned long long)sum->sketched);
     if (facts->in_program)
         snprintf(pruned, sizeof pruned, ", %.4g %% pruned",
-                 sum->weight > 0 ? 100 * sum->outcome[RSC_SAMPLE_PRUNED] / sum->weight : 0);
+                 sum->tally.weight > 0 ? 100 * sum->tally.outcome[RSC_SAMPLE_PRUNED] / sum->tally.weight : 0);
     snprintf(text, room,
              "references at random, %s, seed %llu, %s order%s, %llu samples%s%s; %.3g %% analysed; %g %% bars", period,
              (unsigned long long)sampler->seed, order, facts->in_program ? ", in the program" : "",
-             (unsigned long long)sum->samples, sketch, pruned,
+             (unsigned long long)sum->tally.samples, sketch, pruned,
              facts->references ? 100 * (double)facts->analysed / (double)facts->references : 0, sum->confidence);
 }
 

@@ -12,7 +12,8 @@
 int rsc_finished_samples_init(struct rsc_finished_samples *sum, double confidence, uint64_t rd_cap,
                               uint32_t bins_per_octave) {
     size_t fine = rsc_bins_count(RSC_BINS_FINE);
-    double **arrays[] = {&sum->rd, &sum->ri, &sum->rd_least, &sum->rd_most, &sum->certain, &sum->maybe, &sum->given_up};
+    double **arrays[] = {&sum->rd,      &sum->ri,    &sum->rd_least, &sum->rd_most,
+                         &sum->certain, &sum->maybe, &sum->given_up, &sum->pruned};
     memset(sum, 0, sizeof *sum);
     sum->confidence = confidence;
     sum->z = rsc_normal_quantile(0.5 + confidence / 200);
@@ -35,8 +36,8 @@ int rsc_finished_samples_init(struct rsc_finished_samples *sum, double confidenc
 }
 
 void rsc_finished_samples_free(struct rsc_finished_samples *sum) {
-    double *arrays[] = {sum->rd,    sum->ri,       sum->rd_least,  sum->rd_most,  sum->certain,
-                        sum->maybe, sum->given_up, sum->rd_binned, sum->ri_binned};
+    double *arrays[] = {sum->rd,    sum->ri,       sum->rd_least, sum->rd_most,   sum->certain,
+                        sum->maybe, sum->given_up, sum->pruned,   sum->rd_binned, sum->ri_binned};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     for (uint32_t i = 0; i < sum->thread_count; i++) free(sum->threads[i].rd);
     free(sum->threads);
@@ -87,28 +88,42 @@ static void count_reuse(struct rsc_finished_samples *sum, const struct rsc_sampl
     if (record->use.thread < sum->thread_count)
         sum->threads[record->use.thread].rd[rsc_bin_of_coarse(capped ? sum->rd_cap : distance)] += weight;
     sum->sketched += record->variance > 0;
+    if (distance > sum->farthest) sum->farthest = distance;
+}
+
+static void tally(struct rsc_sample_tally *tally, const struct rsc_sample_record *record) {
+    tally->samples++;
+    tally->weight += record->weight;
+    tally->spread += record->weight * (record->weight - 1);
+    tally->outcome[record->outcome] += record->weight;
+}
+
+void rsc_finished_samples_take_shared(struct rsc_finished_samples *sum, const struct rsc_sample_record *record) {
+    tally(&sum->of_all, record);
 }
 
 void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rsc_sample_record *record) {
     double weight = record->weight;
     struct rsc_finished_row *row = record->use.thread < sum->thread_count ? &sum->threads[record->use.thread] : NULL;
-    sum->samples++;
-    sum->weight += weight;
-    sum->spread += weight * (weight - 1);
-    sum->outcome[record->outcome] += weight;
+    tally(&sum->tally, record);
     if (row) row->weight += weight;
-    if (row && record->outcome == RSC_SAMPLE_INVALIDATED) row->invalidated += weight;
+    if (row && (record->outcome == RSC_SAMPLE_INVALIDATED || record->outcome == RSC_SAMPLE_TAKEN))
+        row->invalidated += weight;
     if (record->outcome == RSC_SAMPLE_REUSED) count_reuse(sum, record);
     if (record->outcome == RSC_SAMPLE_PRUNED || record->outcome == RSC_SAMPLE_CENSORED)
         sum->given_up[rsc_bin_of_fine(record->distance)] += weight;
+    if (record->outcome == RSC_SAMPLE_PRUNED)
+        sum->pruned[rsc_bin_of_fine(record->interval ? record->interval : 1)] += weight;
 }
 
 /* ---- bars ---- */
 
-double rsc_finished_samples_size(const struct rsc_finished_samples *sum) {
-    if (!(sum->weight > 0)) return 0;
-    return sum->spread > 0 ? sum->weight * sum->weight / sum->spread : INFINITY;
+static double size_of(const struct rsc_sample_tally *tally) {
+    if (!(tally->weight > 0)) return 0;
+    return tally->spread > 0 ? tally->weight * tally->weight / tally->spread : INFINITY;
 }
+
+double rsc_finished_samples_size(const struct rsc_finished_samples *sum) { return size_of(&sum->tally); }
 
 void rsc_wilson(double p, double n, double z, double *low, double *high) {
     if (isinf(n)) {
@@ -140,20 +155,19 @@ static int draw_curve(const struct rsc_finished_samples *sum, struct rsc_profile
     double *rd = tails_of(sum->rd, bins), *least = tails_of(sum->rd_least, bins), *most = tails_of(sum->rd_most, bins);
     double *given_up = tails_of(sum->given_up, bins), size = rsc_finished_samples_size(sum), low, high, unused;
     int failed = !rd || !least || !most || !given_up;
-    double known = sum->weight - sum->outcome[RSC_SAMPLE_CENSORED];
-    double always = sum->outcome[RSC_SAMPLE_INVALIDATED] + sum->outcome[RSC_SAMPLE_LAST_TOUCH];
-    double pruned = sum->outcome[RSC_SAMPLE_PRUNED];
+    const double *outcome = sum->tally.outcome, weight = sum->tally.weight;
+    double known = weight - outcome[RSC_SAMPLE_CENSORED], pruned = outcome[RSC_SAMPLE_PRUNED];
+    double always =
+        outcome[RSC_SAMPLE_INVALIDATED] + outcome[RSC_SAMPLE_TAKEN] + outcome[RSC_SAMPLE_LAST_TOUCH] + sum->capped;
     for (size_t i = 0; !failed && i < profile->mrc_count; i++) {
         struct rsc_mrc_point *point = &profile->mrc[i];
         uint32_t bin = rsc_bin_of_fine(point->lines);
         bin += rsc_bin_lo(RSC_BINS_FINE, bin) != point->lines; /* the last point, inside of a bin that hits */
-        point->miss_ratio = known > 0 ? within((rd[bin] + sum->capped + always + pruned) / known) : 1;
-        rsc_wilson(sum->weight > 0 ? within((least[bin] + given_up[bin] + always) / sum->weight) : 0, size, sum->z,
-                   &low, &unused);
-        rsc_wilson(sum->weight > 0
-                       ? within((most[bin] + always + pruned + sum->outcome[RSC_SAMPLE_CENSORED]) / sum->weight)
-                       : 1,
-                   size, sum->z, &unused, &high);
+        point->miss_ratio = known > 0 ? within((rd[bin] + always + pruned) / known) : 1;
+        rsc_wilson(weight > 0 ? within((least[bin] + given_up[bin] + always) / weight) : 0, size, sum->z, &low,
+                   &unused);
+        rsc_wilson(weight > 0 ? within((most[bin] + always + pruned + outcome[RSC_SAMPLE_CENSORED]) / weight) : 1, size,
+                   sum->z, &unused, &high);
         point->low = fmin(low, point->miss_ratio);
         point->high = fmax(high, point->miss_ratio);
     }
@@ -166,13 +180,14 @@ static int draw_curve(const struct rsc_finished_samples *sum, struct rsc_profile
 
 static int draw_bins(const struct rsc_finished_samples *sum, struct rsc_profile *profile) {
     double size = rsc_finished_samples_size(sum), references = (double)profile->references, low, high, unused;
-    if (isinf(size) || !(sum->weight > 0)) return 0;
+    const double weight = sum->tally.weight;
+    if (isinf(size) || !(weight > 0)) return 0;
     if (rsc_profile_set_bars(profile) < 0) return RSC_ENOMEM;
     for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) {
         uint64_t count = profile->rd.count[bin];
         if (!count) continue;
-        rsc_wilson(within(sum->certain[bin] / sum->weight), size, sum->z, &low, &unused);
-        rsc_wilson(within(sum->maybe[bin] / sum->weight), size, sum->z, &unused, &high);
+        rsc_wilson(within(sum->certain[bin] / weight), size, sum->z, &low, &unused);
+        rsc_wilson(within(sum->maybe[bin] / weight), size, sum->z, &unused, &high);
         uint64_t least = (uint64_t)(low * references), most = (uint64_t)ceil(high * references);
         profile->rd_low.count[bin] = least < count ? least : count;
         profile->rd_high.count[bin] = most > count ? (most < profile->references ? most : profile->references) : count;
@@ -200,20 +215,83 @@ static void spread_out(const double *count, struct rsc_histogram *into, uint64_t
     if (sum > 0) into->count[last] += total - rounding.given;
 }
 
+/*
+ * The weight of last touches: those seen, and of the pruned ones the share that last
+ * touches have among all samples that waited for as long.
+ */
+static double last_touches(const struct rsc_finished_samples *sum, uint32_t bins) {
+    const double seen = sum->tally.outcome[RSC_SAMPLE_LAST_TOUCH];
+    double later = 0, more = 0;
+    for (uint32_t bin = bins; seen > 0 && bin-- > 0;) {
+        later += sum->ri[bin];
+        more += sum->pruned[bin] * seen / (seen + later);
+    }
+    return seen + more;
+}
+
+/* The bar of a number of references: at least those of weight `least`, at most `most`. */
+static struct rsc_count_bar bar_of(const struct rsc_finished_samples *sum, const struct rsc_sample_tally *tally,
+                                   double least, double most, uint64_t references) {
+    double low, high, unused, size = size_of(tally);
+    if (!(tally->weight > 0)) return (struct rsc_count_bar){1, 0, references};
+    rsc_wilson(within(least / tally->weight), size, sum->z, &low, &unused);
+    rsc_wilson(within(most / tally->weight), size, sum->z, &unused, &high);
+    return (struct rsc_count_bar){1, (uint64_t)(low * (double)references), (uint64_t)ceil(high * (double)references)};
+}
+
+static struct rsc_count_bar last_touch_bar(const struct rsc_finished_samples *sum, const struct rsc_sample_tally *tally,
+                                           uint64_t references) {
+    double least = tally->outcome[RSC_SAMPLE_LAST_TOUCH];
+    return bar_of(sum, tally, least,
+                  least + tally->outcome[RSC_SAMPLE_TAKEN] + tally->outcome[RSC_SAMPLE_PRUNED] +
+                      tally->outcome[RSC_SAMPLE_CENSORED],
+                  references);
+}
+
+static void include(struct rsc_count_bar *bar, uint64_t value) {
+    if (value < bar->low) bar->low = value;
+    if (value > bar->high) bar->high = value;
+}
+
+/*
+ * Distinct lines: each has one last touch in a stack of all threads. If that was not sampled, several private stacks
+ * have at most as many as they have last touches together, and at least as many as one of them had above a sample.
+ */
+static void fill_distinct(const struct rsc_finished_samples *sum, struct rsc_profile *profile) {
+    struct rsc_total_bars *bars = &profile->bars;
+    double scale = sum->tally.weight > 0 ? (double)profile->references / sum->tally.weight : 0;
+    double lines = scale * last_touches(sum, profile->rd.bin_count);
+    uint64_t least = profile->references ? sum->farthest - (sum->sketched ? sum->farthest / 16 : 0) + 1 : 0;
+    bars->distinct = bars->cold;
+    if (sum->of_all.weight > 0) {
+        bars->distinct = last_touch_bar(sum, &sum->of_all, profile->references);
+        lines = (double)profile->references / sum->of_all.weight *
+                (sum->of_all.outcome[RSC_SAMPLE_LAST_TOUCH] + sum->of_all.outcome[RSC_SAMPLE_PRUNED] / 2);
+    } else if (sum->is_private && sum->thread_count > 1) {
+        bars->distinct.low = least;
+    }
+    if (bars->distinct.low < least) bars->distinct.low = least;
+    if (bars->distinct.high < bars->distinct.low) bars->distinct.high = bars->distinct.low;
+    profile->distinct = (uint64_t)llround(lines);
+    if (profile->distinct < least) profile->distinct = least;
+    include(&bars->distinct, profile->distinct);
+}
+
 static void fill_totals(const struct rsc_finished_samples *sum, struct rsc_profile *profile) {
-    struct rsc_running_round rounding = {0, sum->weight > 0 ? (double)profile->references / sum->weight : 0, 0,
+    const double *outcome = sum->tally.outcome, weight = sum->tally.weight;
+    struct rsc_running_round rounding = {0, weight > 0 ? (double)profile->references / weight : 0, 0,
                                          profile->references};
     for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++)
         profile->rd.count[bin] = rsc_round_next(&rounding, sum->rd[bin]);
     profile->rd_cap = sum->rd_cap;
     profile->rd_capped = rsc_round_next(&rounding, sum->capped);
-    profile->invalidated = rsc_round_next(&rounding, sum->outcome[RSC_SAMPLE_INVALIDATED]);
-    profile->last_touch = rsc_round_next(&rounding, sum->outcome[RSC_SAMPLE_LAST_TOUCH]);
-    profile->pruned = rsc_round_next(&rounding, sum->outcome[RSC_SAMPLE_PRUNED]);
+    profile->invalidated = rsc_round_next(&rounding, outcome[RSC_SAMPLE_INVALIDATED] + outcome[RSC_SAMPLE_TAKEN]);
+    profile->last_touch = rsc_round_next(&rounding, outcome[RSC_SAMPLE_LAST_TOUCH]);
+    profile->pruned = rsc_round_next(&rounding, outcome[RSC_SAMPLE_PRUNED]);
     profile->censored = profile->references - rounding.given; /* all of it, if nothing was sampled */
-    double shortfall = (double)profile->censored - sum->outcome[RSC_SAMPLE_CENSORED] * rounding.scale;
+    double shortfall = (double)profile->censored - outcome[RSC_SAMPLE_CENSORED] * rounding.scale;
     /* rounding may leave a remainder of one, which goes to the largest count */
-    if (sum->outcome[RSC_SAMPLE_CENSORED] == 0 && sum->weight > 0 && shortfall > 0) {
+    if (outcome[RSC_SAMPLE_CENSORED] == 0 && weight > 0 && shortfall > 0) {
         uint64_t *most = &profile->last_touch;
         for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++)
             if (profile->rd.count[bin] > *most) most = &profile->rd.count[bin];
@@ -223,16 +301,15 @@ static void fill_totals(const struct rsc_finished_samples *sum, struct rsc_profi
     uint64_t reuses = profile->rd_capped;
     for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) reuses += profile->rd.count[bin];
     spread_out(sum->ri, &profile->ri, reuses);
-    /* each line has one last touch, unless it was given up before; there are at least as many lines as the greatest
-     * distance */
-    profile->distinct = profile->last_touch;
-    for (uint32_t bin = profile->rd.bin_count; bin-- > 0;)
-        if (profile->rd.count[bin]) {
-            uint64_t least = rsc_bin_lo(RSC_BINS_FINE, bin) + 1;
-            if (profile->distinct < least) profile->distinct = least;
-            break;
-        }
-    if (!profile->distinct && profile->references) profile->distinct = 1;
+    profile->bars.cold = last_touch_bar(sum, &sum->tally, profile->references);
+    profile->bars.invalidated =
+        bar_of(sum, &sum->tally, outcome[RSC_SAMPLE_INVALIDATED],
+               outcome[RSC_SAMPLE_INVALIDATED] + outcome[RSC_SAMPLE_TAKEN] +
+                   (sum->is_private ? outcome[RSC_SAMPLE_PRUNED] + outcome[RSC_SAMPLE_CENSORED] : 0),
+               profile->references);
+    include(&profile->bars.cold, profile->last_touch);
+    include(&profile->bars.invalidated, profile->invalidated);
+    fill_distinct(sum, profile);
 }
 
 static int fill_binned(const struct rsc_finished_samples *sum, struct rsc_profile *profile) {

@@ -27,6 +27,12 @@ struct rsc_finished_row {
     uint64_t references, pid, tid;   /* exact; filled by the caller */
 };
 
+struct rsc_sample_tally {
+    uint64_t samples;
+    double outcome[RSC_SAMPLE_OUTCOMES]; /* sums of w */
+    double weight, spread; /* sums of w and of w (w - 1) */
+};
+
 struct rsc_finished_samples {
     /* by fine bin, in references */
     double *rd, *ri;
@@ -35,12 +41,15 @@ struct rsc_finished_samples {
     double *given_up;           /* pruned and censored, by the distance reached */
     double *rd_binned, *ri_binned; /* or NULL */
     uint32_t bins_per_octave, binned_count;
-    double outcome[RSC_SAMPLE_CENSORED + 1];
+    double *pruned;             /* by the interval reached */
+    struct rsc_sample_tally tally;
+    /* Of the shared stack, if a running program sampled both: the footprint of all threads' private stacks. */
+    struct rsc_sample_tally of_all;
     double capped; /* of those reused: not in rd */
     uint64_t rd_cap;
-    double weight, spread; /* sums of w and of w (w - 1) */
-    uint64_t samples, sketched;
+    uint64_t sketched, farthest; /* farthest: greatest distance seen */
     double z, confidence; /* percent */
+    int is_private;
     struct rsc_finished_row *threads; /* by thread number; owned */
     uint32_t thread_count;
 };
@@ -54,6 +63,9 @@ void rsc_finished_samples_free(struct rsc_finished_samples *sum);
 int rsc_finished_samples_see_thread(struct rsc_finished_samples *sum, uint32_t number);
 
 void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rsc_sample_record *record);
+
+/* A sample of the shared stack, beside private ones: only for the footprint of all threads. */
+void rsc_finished_samples_take_shared(struct rsc_finished_samples *sum, const struct rsc_sample_record *record);
 
 /* The equivalent number of samples drawn with equal probability; infinity: every reference was sampled. */
 double rsc_finished_samples_size(const struct rsc_finished_samples *sum);

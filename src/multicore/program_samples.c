@@ -37,6 +37,7 @@ int rsc_program_samples_create(void **state, const struct rsc_engine_options *op
     samples->places.period = samples->last_period = sampler->period;
     int status = rsc_finished_samples_init(&samples->sum, options->confidence > 0 ? options->confidence : 90,
                                            options->max_distance, options->bins_per_octave);
+    samples->sum.is_private = model == RSC_MODEL_PRIVATE;
     if (status < 0) status = rsc_fail_memory(error, "samples");
     if (!status && options->attribute != 2) status = rsc_attribution_new(&samples->places.attribution, &wanted, error);
     if (status < 0) {
@@ -57,12 +58,10 @@ static int tag_of(struct program_samples *samples, uint64_t address, uint64_t pc
 }
 
 static int count_place(struct program_samples *samples, const struct rsc_sample_record *record) {
-    int reused = record->outcome == RSC_SAMPLE_REUSED;
-    uint64_t address = record->line << __builtin_ctz(samples->options.line_bytes), meta = 0;
-    uint64_t pc = reused ? record->reuse.pc : record->use.pc;
-    uint32_t tag, use_tag = RSC_TAG_NONE;
-    if (record->outcome != RSC_SAMPLE_INVALIDATED && !reused) return 0;
-    if (tag_of(samples, address, pc, &tag) < 0 || (reused && tag_of(samples, address, record->use.pc, &use_tag) < 0))
+    uint64_t address = record->line << __builtin_ctz(samples->options.line_bytes), meta = 0, pc = record->reuse.pc;
+    uint32_t tag, use_tag;
+    if (record->outcome != RSC_SAMPLE_INVALIDATED && record->outcome != RSC_SAMPLE_REUSED) return 0;
+    if (tag_of(samples, address, pc, &tag) < 0 || tag_of(samples, address, record->use.pc, &use_tag) < 0)
         return RSC_ENOMEM;
     struct rsc_batch one = {.count = 1, .addr = &address, .meta = &meta, .pc = &pc};
     return rsc_sample_places_count(&samples->places, record, &one, 0, &tag, use_tag);
@@ -84,7 +83,10 @@ static int push(void *state, const struct rsc_batch *batch, const struct rsc_bat
     }
     for (size_t i = 0; i < columns->sample_count; i++) {
         const struct rsc_sample_record *record = &columns->samples[i];
-        if (record->model != samples->model) continue;
+        if (record->model != samples->model) {
+            if (record->model == RSC_MODEL_SHARED) rsc_finished_samples_take_shared(&samples->sum, record);
+            continue;
+        }
         rsc_finished_samples_take(&samples->sum, record);
         samples->last_period = fmax(samples->last_period, record->weight);
         if (attribution && count_place(samples, record) < 0) return rsc_fail_memory(error, "samples");
@@ -94,16 +96,16 @@ static int push(void *state, const struct rsc_batch *batch, const struct rsc_bat
 
 /* ---- the end ---- */
 
-/* Samples that were not finished when the program ended. */
-static void take_unfinished(struct program_samples *samples, const struct rsc_whole_run *whole) {
-    uint64_t count = whole->begun > samples->sum.samples ? whole->begun - samples->sum.samples : 0;
-    double weight = whole->begun_weight - samples->sum.weight;
-    struct rsc_sample_record record = {.model = samples->model,
-                                       .outcome = RSC_SAMPLE_LAST_TOUCH,
-                                       .use = {.thread = UINT32_MAX},
-                                       .weight = samples->last_period};
+/* Takes samples that were not finished when the program ended: those begun that the tally lacks. */
+static void take_unfinished(struct rsc_finished_samples *sum, const struct rsc_sample_tally *tally,
+                            const struct rsc_whole_run *whole, double last_period,
+                            void (*take)(struct rsc_finished_samples *, const struct rsc_sample_record *)) {
+    uint64_t count = whole->begun > tally->samples ? whole->begun - tally->samples : 0;
+    double weight = whole->begun_weight - tally->weight;
+    struct rsc_sample_record record = {
+        .outcome = RSC_SAMPLE_LAST_TOUCH, .use = {.thread = UINT32_MAX}, .weight = last_period};
     if (count && weight > 0) record.weight = fmax(1, weight / (double)count);
-    for (; count; count--) rsc_finished_samples_take(&samples->sum, &record);
+    for (; count; count--) take(sum, &record);
 }
 
 static int finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
@@ -115,7 +117,10 @@ static int finish(void *state, struct rsc_profile **out, struct rsc_error *error
                                        .references = whole->references,
                                        .analysed = whole->analysed,
                                        .in_program = 1};
-    take_unfinished(samples, whole);
+    struct rsc_finished_samples *sum = &samples->sum;
+    take_unfinished(sum, &sum->tally, whole, samples->last_period, rsc_finished_samples_take);
+    if (sum->of_all.samples)
+        take_unfinished(sum, &sum->of_all, whole, samples->last_period, rsc_finished_samples_take_shared);
     for (uint32_t i = 0; i < samples->sum.thread_count; i++)
         samples->sum.threads[i].references = i < whole->thread_count ? whole->thread_references[i] : 0;
     return rsc_finished_samples_finish(&samples->sum, &samples->places, &facts, whole->references,

@@ -87,8 +87,6 @@ static int take_error_kind(void *into, const char *value, size_t length) {
 
 #define PLACE(field) offsetof(struct rsc_sampled_options, field), sizeof(((struct rsc_sampled_options *)0)->field)
 
-static const char *const no_yes[] = {"no", "yes", NULL};
-
 static const struct rsc_key keys[] = {
     {"period", "a number of references from 1 up", .take = take_period},
     {"lines", "a part of all lines, such as 1/64", .take = take_lines},
@@ -97,7 +95,6 @@ static const struct rsc_key keys[] = {
     {"active", "a number of samples from 4 to 4M", PLACE(sampler.samples_most), 4, 1u << 22, NULL, NULL},
     {"prune", "a part of all distances, such as 0.99, or off", .take = take_prune},
     {"prune-after", "a number of samples from 1 up", PLACE(sampler.prune_after), 1, UINT32_MAX, NULL, NULL},
-    {"locks", NULL, PLACE(locks), 0, 0, no_yes, NULL},
     {"error-kind", "bucket, relative, relative:SHARE, aggregate or aggregate:BINS", .take = take_error_kind},
     {.name = NULL},
 };

@@ -7,7 +7,6 @@
  *   active=N        active samples per stack
  *   prune=Q         drop the oldest sample if its distance is beyond this quantile; off: never
  *   prune-after=N   but not before this many samples have ended
- *   locks=yes       parallel: taking a lock is a synchronisation, too
  *   error-kind=K    what --error bounds: bucket (default), relative[:SHARE] or aggregate[:BINS]
  */
 #ifndef RSC_MULTICORE_SAMPLED_OPTIONS_H
@@ -23,7 +22,6 @@ struct rsc_sampled_options {
     double line_rate; /* 0: references are sampled, not lines */
     struct rsc_sampler_options sampler; /* the fields that have keys */
     int ordering_given;
-    int locks;
     struct rsc_error_bound bound; /* kind, share and bins */
 };
 

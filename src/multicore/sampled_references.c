@@ -4,17 +4,16 @@
  *
  * References are taken in the order of the trace. In fast mode they are only counted.
  * In sequential order each takes effect on every stack at once; in parallel order threads
- * learn of each other's writes as they would in a running program: at barriers, at their
- * end, at locks if wanted (the trace's events), when a sample begins or is reused, and
+ * learn of each other's writes as they would in a running program: at barriers, at
+ * their end, at locks (the trace's events), when a sample begins or is reused, and
  * with skew:N every N references.
  *
  * Model "private" has one stack per thread or group of threads (--cores); "single" and
  * "shared" have one for all. Without a given period, it starts with short periods and
  * doubles them as planned by sample_plan.h, until the end.
  *
- * Code, pairs and objects are counted from samples that end in a reuse or an
- * invalidation. An invalidation counts at the use of the line: its next use is not
- * awaited.
+ * Code, pairs and objects are counted from samples that end in a reuse, of a line that
+ * its stack still has or that was invalidated.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,19 +64,11 @@ struct sampled_engine {
 
 static void take_record(void *context, const struct rsc_sample_record *record) {
     struct sampled_engine *engine = context;
-    int status = 0;
     rsc_finished_samples_take(&engine->sum, record);
-    if (!engine->places.attribution || !engine->batch) return;
-    if (record->outcome == RSC_SAMPLE_INVALIDATED) {
-        /* not at the current reference, which is another thread's */
-        uint64_t address = record->line << __builtin_ctz(engine->options.line_bytes), meta = 0;
-        struct rsc_batch one = {.count = 1, .addr = &address, .meta = &meta};
-        status = rsc_sample_places_count(&engine->places, record, &one, 0, &record->use.context, RSC_TAG_NONE);
-    } else {
-        status = rsc_sample_places_count(&engine->places, record, engine->batch, engine->access, engine->tags.tag,
-                                         record->use.context);
-    }
-    if (status < 0) engine->attribution_failed = 1;
+    if (engine->places.attribution && engine->batch &&
+        rsc_sample_places_count(&engine->places, record, engine->batch, engine->access, engine->tags.tag,
+                                record->use.context) < 0)
+        engine->attribution_failed = 1;
 }
 
 /* ---- beginning ---- */
@@ -132,6 +123,7 @@ static int start(struct sampled_engine *engine, struct rsc_error *error) {
         rsc_finished_samples_init(&engine->sum, options->confidence, options->max_distance, options->bins_per_octave) <
             0)
         return rsc_fail_memory(error, "sampled engine");
+    engine->sum.is_private = sampler->models == RSC_MODEL_PRIVATE;
     for (uint32_t i = 0; i < engine->groups.group_count; i++) engine->slot_of_group[i] = NO_SLOT;
     engine->sampler = rsc_sampler_init(sampler, engine->memory);
     return 0;
@@ -194,7 +186,7 @@ static void take_event(struct sampled_engine *engine, const struct rsc_event *ev
     switch (event->type) {
     case RSC_EVENT_BARRIER: rsc_sampler_sync(engine->sampler, slot); break;
     case RSC_EVENT_LOCK:
-        if (engine->wanted.locks && event->b == 0) rsc_sampler_sync(engine->sampler, slot);
+        if (event->b == 0) rsc_sampler_sync(engine->sampler, slot);
         break;
     case RSC_EVENT_THREAD_END:
         if (rsc_core_groups_of(&engine->groups, event->thread) != RSC_NO_GROUP)
@@ -290,7 +282,7 @@ static void tell(const struct sampled_engine *engine, const struct rsc_sampler_c
     double size = rsc_finished_samples_size(&engine->sum), error = rsc_plan_error(bound, size);
     rsc_log_line(engine->options.log, RSC_LOG_INFO,
                  "sampled: %llu samples, %.1f %% of references analysed, %llu sketched",
-                 (unsigned long long)engine->sum.samples,
+                 (unsigned long long)engine->sum.tally.samples,
                  counts->references ? 100 * (double)counts->analysed / (double)counts->references : 0,
                  (unsigned long long)engine->sum.sketched);
     if (engine->sum.thread_count < RSC_THREAD_ROWS_MAX) /* otherwise there may be more */
@@ -325,7 +317,7 @@ static void sampled_so_far(const void *state, struct rsc_so_far *so_far) {
     const struct sampled_engine *engine = state;
     double error = rsc_plan_error(&engine->wanted.bound, rsc_finished_samples_size(&engine->sum));
     so_far->references = engine->references;
-    so_far->samples = engine->sum.samples;
+    so_far->samples = engine->sum.tally.samples;
     so_far->sampled = "references";
     if (error < 1) so_far->error = error;
 }

@@ -143,6 +143,14 @@ static int join_made(struct rsc_profile *merged, const struct rsc_made *a, const
     return 0;
 }
 
+/* The sum of two totals, each within its bar. */
+static struct rsc_count_bar join_bars(const struct rsc_count_bar *a, uint64_t exact_a, const struct rsc_count_bar *b,
+                                      uint64_t exact_b) {
+    if (!a->is_known && !b->is_known) return (struct rsc_count_bar){0};
+    return (struct rsc_count_bar){1, (a->is_known ? a->low : exact_a) + (b->is_known ? b->low : exact_b),
+                                  (a->is_known ? a->high : exact_a) + (b->is_known ? b->high : exact_b)};
+}
+
 static void join_totals(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
     merged->accesses = a->accesses + b->accesses;
     merged->references = a->references + b->references;
@@ -154,6 +162,9 @@ static void join_totals(struct rsc_profile *merged, const struct rsc_profile *a,
     merged->censored = a->censored + b->censored;
     merged->rd_cap = a->rd_cap;
     merged->rd_capped = a->rd_capped + b->rd_capped;
+    merged->bars.cold = join_bars(&a->bars.cold, a->cold + a->last_touch, &b->bars.cold, b->cold + b->last_touch);
+    merged->bars.invalidated = join_bars(&a->bars.invalidated, a->invalidated, &b->bars.invalidated, b->invalidated);
+    merged->bars.distinct = join_bars(&a->bars.distinct, a->distinct, &b->bars.distinct, b->distinct);
 }
 
 static int has_error_bars(const struct rsc_profile *profile) {

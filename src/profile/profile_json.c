@@ -64,6 +64,24 @@ static void put_made(struct rsc_json *json, const struct rsc_made *made) {
     rsc_json_object_end(json);
 }
 
+static void put_bar(struct rsc_json *json, const char *name, const struct rsc_count_bar *bar) {
+    if (!bar->is_known) return;
+    rsc_json_key_object(json, name);
+    rsc_json_key_u64(json, "low", bar->low);
+    rsc_json_key_u64(json, "high", bar->high);
+    rsc_json_object_end(json);
+}
+
+static void put_bars(struct rsc_json *json, const struct rsc_total_bars *bars) {
+    if (!bars->cold.is_known && !bars->invalidated.is_known && !bars->distinct.is_known) return;
+    rsc_json_newline(json);
+    rsc_json_key_object(json, "bars");
+    put_bar(json, "cold", &bars->cold);
+    put_bar(json, "invalidated", &bars->invalidated);
+    put_bar(json, "distinct", &bars->distinct);
+    rsc_json_object_end(json);
+}
+
 static void put_totals(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_newline(json);
     rsc_json_key_u64(json, "accesses", profile->accesses);
@@ -76,6 +94,7 @@ static void put_totals(struct rsc_json *json, const struct rsc_profile *profile)
     rsc_json_key_u64(json, "pruned", profile->pruned);
     rsc_json_key_u64(json, "censored", profile->censored);
     if (profile->rd_cap) rsc_json_key_u64(json, "max_distance", profile->rd_cap);
+    put_bars(json, &profile->bars);
 }
 
 static void put_mrc(struct rsc_json *json, const struct rsc_profile *profile) {

@@ -205,6 +205,26 @@ static int read_requests(struct rsc_loader *loader, const json_t *root, struct r
 
 /* The document. */
 
+static int read_total_bar(struct rsc_loader *loader, const json_t *bars, const char *name, struct rsc_count_bar *bar) {
+    const json_t *object = json_object_get(bars, name);
+    int rc;
+    if (!object) return 0;
+    bar->is_known = 1;
+    if ((rc = rsc_load_u64(loader, object, "low", COUNT_MAX, &bar->low)) ||
+        (rc = rsc_load_u64(loader, object, "high", COUNT_MAX, &bar->high)))
+        return rc;
+    return bar->low > bar->high ? rsc_load_bad(loader, "bars: %s: low is above high", name) : 0;
+}
+
+static int read_total_bars(struct rsc_loader *loader, const json_t *root, struct rsc_total_bars *bars) {
+    const json_t *object = json_object_get(root, "bars");
+    int rc;
+    if ((rc = read_total_bar(loader, object, "cold", &bars->cold)) ||
+        (rc = read_total_bar(loader, object, "invalidated", &bars->invalidated)))
+        return rc;
+    return read_total_bar(loader, object, "distinct", &bars->distinct);
+}
+
 static int read_totals(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
     int rc;
     if ((rc = rsc_load_u64(loader, root, "accesses", COUNT_MAX, &profile->accesses)) ||
@@ -214,7 +234,8 @@ static int read_totals(struct rsc_loader *loader, const json_t *root, struct rsc
         (rc = rsc_load_u64(loader, root, "distinct", COUNT_MAX, &profile->distinct)) ||
         (rc = rsc_load_u64(loader, root, "last_touch", COUNT_MAX, &profile->last_touch)) ||
         (rc = rsc_load_u64(loader, root, "pruned", COUNT_MAX, &profile->pruned)) ||
-        (rc = rsc_load_u64(loader, root, "censored", COUNT_MAX, &profile->censored)))
+        (rc = rsc_load_u64(loader, root, "censored", COUNT_MAX, &profile->censored)) ||
+        (rc = read_total_bars(loader, root, &profile->bars)))
         return rc;
     if (json_object_get(root, "max_distance"))
         return rsc_load_u64(loader, root, "max_distance", COUNT_MAX, &profile->rd_cap);

@@ -242,10 +242,21 @@ struct rsc_module_row {
     uint32_t build_id_bytes; /* 0: not known */
 };
 
+/* An interval that holds a total with the profile's stated confidence. Not known: the total is exact. */
+struct rsc_count_bar {
+    uint64_t is_known, low, high;
+};
+
+/* Of first touches (in sampled profiles, `cold` or `last_touch` estimates them), and of two other totals. */
+struct rsc_total_bars {
+    struct rsc_count_bar cold, invalidated, distinct;
+};
+
 struct rsc_profile {
     struct rsc_made made;
     uint64_t accesses, references, cold, invalidated, distinct;
     uint64_t last_touch, pruned, censored;
+    struct rsc_total_bars bars;
 
     struct rsc_histogram rd, ri; /* RSC_BINS_FINE */
     uint64_t rd_cap; /* distances >= this are counted together; 0: no cap */

@@ -31,7 +31,7 @@
 struct seen {
     struct rsc_sample_record *record;
     size_t count, room;
-    uint64_t outcomes[5];
+    uint64_t outcomes[RSC_SAMPLE_OUTCOMES];
 };
 
 static void take_record(void *context, const struct rsc_sample_record *record) {
@@ -87,7 +87,8 @@ static const struct rsc_sample_record *next_reused(const struct seen *seen, size
 
 static void compare(const struct reference *references, uint32_t count, const struct seen *seen) {
     struct slot_stack stack[THREADS] = {{0}}, shared = {0};
-    uint64_t last[2][THREADS][64 + 9 * 1000], own[THREADS] = {0}, private_finite = 0, shared_finite = 0;
+    uint64_t last[2][THREADS][64 + 9 * 1000], own[THREADS] = {0}, private_finite = 0, shared_finite = 0,
+                                              invalidated = 0, cold = 0;
     size_t private_at = 0, shared_at = 0;
     memset(last, 0, sizeof last);
     for (uint32_t i = 0; i < count; i++) {
@@ -104,6 +105,10 @@ static void compare(const struct reference *references, uint32_t count, const st
             assert_int_equal(record->reuse.pc, i + 1);
             assert_int_equal(record->interval, own[thread] - last[0][thread][line]);
             private_finite++;
+        } else if (last[0][thread][line]) {
+            invalidated++;
+        } else {
+            cold++;
         }
         if (s != SLOT_NEW) {
             const struct rsc_sample_record *record = next_reused(&seen[1], &shared_at);
@@ -120,6 +125,8 @@ static void compare(const struct reference *references, uint32_t count, const st
     }
     assert_int_equal(seen[0].outcomes[RSC_SAMPLE_REUSED], private_finite);
     assert_int_equal(seen[1].outcomes[RSC_SAMPLE_REUSED], shared_finite);
+    assert_int_equal(seen[0].outcomes[RSC_SAMPLE_INVALIDATED], invalidated);
+    assert_int_equal(seen[0].outcomes[RSC_SAMPLE_LAST_TOUCH], cold);
     assert_int_equal(seen[0].count, count);
     assert_int_equal(seen[1].count, count);
     assert_int_equal(seen[0].outcomes[RSC_SAMPLE_PRUNED] + seen[0].outcomes[RSC_SAMPLE_CENSORED], 0);
@@ -419,7 +426,7 @@ struct parallel_run {
     struct rsc_sampler *sampler;
     uint32_t references; /* of each thread */
     uint32_t lines;
-    uint64_t outcomes[2][5]; /* atomic */
+    uint64_t outcomes[2][RSC_SAMPLE_OUTCOMES]; /* atomic */
     uint32_t started; /* atomic */
 };
 
@@ -492,7 +499,7 @@ static void test_threads(void **state) {
         assert_true(rsc_sampler_is_quiet(run.sampler));
         for (int model = 0; model < 2; model++) {
             uint64_t all = 0;
-            for (int outcome = 0; outcome < 5; outcome++) all += run.outcomes[model][outcome];
+            for (int outcome = 0; outcome < RSC_SAMPLE_OUTCOMES; outcome++) all += run.outcomes[model][outcome];
             assert_int_equal(all, counts.samples); /* every sample ends, and just once */
             assert_true(run.outcomes[model][RSC_SAMPLE_REUSED] > counts.samples / 2);
         }

@@ -62,7 +62,7 @@ static void parameters(void **state) {
     assert_int_equal(options.bound.kind, RSC_ERROR_BUCKET);
     assert_int_equal(
         rsc_sampled_options_parse(&options,
-                                  "period=1M,ordering=skew:64,exact=4K,active=32,prune=0.999,prune-after=7,locks=yes,"
+                                  "period=1M,ordering=skew:64,exact=4K,active=32,prune=0.999,prune-after=7,"
                                   "error-kind=relative:0.001",
                                   &error),
         0);
@@ -73,7 +73,6 @@ static void parameters(void **state) {
     assert_int_equal(options.sampler.samples_most, 32);
     assert_true(options.sampler.prune_quantile == 0.999);
     assert_int_equal(options.sampler.prune_after, 7);
-    assert_true(options.locks);
     assert_true(options.bound.kind == RSC_ERROR_RELATIVE && options.bound.share == 0.001);
     assert_int_equal(rsc_sampled_options_parse(&options, "lines=1/64,prune=off,error-kind=aggregate:50", &error), 0);
     assert_true(options.line_rate == 1 / 64.0 && options.sampler.prune_quantile == 1 && options.bound.bins == 50);
@@ -89,7 +88,6 @@ static void parameters(void **state) {
                                       "active=0",
                                       "prune=2",
                                       "prune-after=0",
-                                      "locks=maybe",
                                       "error-kind=aggregate:0",
                                       "error-kind=relative:1",
                                       "perio=1",

@@ -30,7 +30,7 @@ static int add_sample(struct rsc_drain *drain, const struct rsc_sample_record *s
         drain->samples = samples;
         drain->sample_room = room;
     }
-    if (sample->outcome <= RSC_SAMPLE_CENSORED && sample->weight >= 1) drain->samples[drain->sample_count++] = *sample;
+    if (sample->outcome < RSC_SAMPLE_OUTCOMES && sample->weight >= 1) drain->samples[drain->sample_count++] = *sample;
     return 0;
 }
 

@@ -21,7 +21,7 @@ static void say_what_is_wanted(struct rsc_ring *ring, const struct rsc_collect_r
         ring->keep_limit = wanted->lines.limit;
         ring->keep_offset = wanted->lines.offset;
     } else if (wanted->what == RSC_TAKES_SAMPLES) {
-        ring->sampled = wanted->samples.locks ? 2 : 1;
+        ring->sampled = 1;
         ring->sampler = wanted->samples.sampler;
         ring->sampler_planned = wanted->samples.doubles_at;
         ring->sampler_first = wanted->samples.first_doubles_at;

@@ -145,12 +145,12 @@ RSC_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t function, void *a
     rsc_asm_sync_creates();
     return RSC_REAL(thrd_create)(thread, function, argument);
 }
-WAITS(RSC_SYNC_WAITS_FOR_END, pthread_join, (pthread_t thread, void **result), (thread, result))
-WAITS(RSC_SYNC_WAITS_FOR_END, pthread_tryjoin_np, (pthread_t thread, void **result), (thread, result))
-WAITS(RSC_SYNC_WAITS_FOR_END, pthread_timedjoin_np, (pthread_t thread, void **result, TIME), (thread, result, time))
-WAITS(RSC_SYNC_WAITS_FOR_END, pthread_clockjoin_np, (pthread_t thread, void **result, clockid_t clock, TIME),
+WAITS(RSC_SYNC_WAITS, pthread_join, (pthread_t thread, void **result), (thread, result))
+WAITS(RSC_SYNC_WAITS, pthread_tryjoin_np, (pthread_t thread, void **result), (thread, result))
+WAITS(RSC_SYNC_WAITS, pthread_timedjoin_np, (pthread_t thread, void **result, TIME), (thread, result, time))
+WAITS(RSC_SYNC_WAITS, pthread_clockjoin_np, (pthread_t thread, void **result, clockid_t clock, TIME),
       (thread, result, clock, time))
-WAITS(RSC_SYNC_WAITS_FOR_END, thrd_join, (thrd_t thread, int *result), (thread, result))
+WAITS(RSC_SYNC_WAITS, thrd_join, (thrd_t thread, int *result), (thread, result))
 
 /* ---- once: whoever runs it releases it, before the others are let in ---- */
 

@@ -317,25 +317,20 @@ void rsc_asm_tell(uint64_t addr, uint64_t word) {
     errno = kept;
 }
 
-void rsc_asm_waits(int for_an_end) {
+/* Calls the sampler about a synchronisation. */
+static void synchronise(void (*how)(struct rsc_asm_local *, struct rsc_asm_thread *)) {
     struct rsc_asm_local *local = &rsc_asm_local;
     if (!may_sample(local)) return;
     int kept = errno;
     local->busy = 1;
-    rsc_asm_sampled_waits(local, &rsc_asm_thread, for_an_end);
+    how(local, &rsc_asm_thread);
     local->busy = 0;
     errno = kept;
 }
 
-void rsc_asm_met(void) {
-    struct rsc_asm_local *local = &rsc_asm_local;
-    if (!may_sample(local)) return;
-    int kept = errno;
-    local->busy = 1;
-    rsc_asm_sampled_met(local);
-    local->busy = 0;
-    errno = kept;
-}
+void rsc_asm_releases(void) { synchronise(rsc_asm_sampled_releases); }
+void rsc_asm_waits(void) { synchronise(rsc_asm_sampled_waits); }
+void rsc_asm_met(void) { synchronise(rsc_asm_sampled_met); }
 
 void rsc_asm_publish(void) {
     int kept = errno;

@@ -53,8 +53,9 @@ static inline int rsc_asm_recording(void) { return rsc_asm_local.recording && !r
 extern int rsc_asm_sampling __attribute__((visibility("hidden")));
 void rsc_asm_tell(uint64_t addr, uint64_t word) __attribute__((visibility("hidden")));
 
-/* The thread is about to wait for others; it has synchronised with them. */
-void rsc_asm_waits(int for_an_end) __attribute__((visibility("hidden")));
+/* The thread is about to let others go on, or to wait for them; it has synchronised with them. */
+void rsc_asm_releases(void) __attribute__((visibility("hidden")));
+void rsc_asm_waits(void) __attribute__((visibility("hidden")));
 void rsc_asm_met(void) __attribute__((visibility("hidden")));
 
 /* Appends a record to the words of the thread's rebuilt code. Only while rsc_asm_recording(). */

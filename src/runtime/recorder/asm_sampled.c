@@ -51,7 +51,7 @@
 #define BUFFER_MOST 2048u
 #define WAIT_NS 200000
 #define PUBLISH_AFTER_NS 20000000 /* samples are not merged by time: a block may take long */
-#define THREADS_MOST 256u
+#define THREADS_MOST RSC_RING_SLOTS
 
 #define whole rsc_sampled_process
 
@@ -97,7 +97,7 @@ static void emit(void *context, const struct rsc_sample_record *record) {
 
 static uint64_t slowest(void) {
     uint64_t least = UINT64_MAX;
-    for (uint32_t i = 0; i < THREADS_MOST && i < __atomic_load_n(&process.identities, __ATOMIC_RELAXED); i++) {
+    for (uint32_t i = 0; i < slots_in_use(whole.sampler); i++) {
         uint64_t ahead = __atomic_load_n(&process.ahead[i], __ATOMIC_RELAXED);
         if (ahead < least) least = ahead;
     }
@@ -106,7 +106,7 @@ static uint64_t slowest(void) {
 
 /* Advances by this many references; waits for threads that are far behind. */
 static void keep_step(struct rsc_sampled_thread *state, uint64_t references) {
-    uint64_t *own = &process.ahead[state->slot % THREADS_MOST];
+    uint64_t *own = &process.ahead[state->slot];
     if (!process.skew) return;
     uint64_t now = *own == UINT64_MAX ? slowest() : *own;
     if (now == UINT64_MAX) now = 0;
@@ -123,7 +123,7 @@ static void keep_step(struct rsc_sampled_thread *state, uint64_t references) {
 }
 
 static void leave_step(const struct rsc_sampled_thread *state) {
-    if (process.skew) __atomic_store_n(&process.ahead[state->slot % THREADS_MOST], UINT64_MAX, __ATOMIC_RELAXED);
+    if (process.skew) __atomic_store_n(&process.ahead[state->slot], UINT64_MAX, __ATOMIC_RELAXED);
 }
 
 static void lock(void) {
@@ -244,43 +244,43 @@ static void catch_up(struct rsc_asm_local *local, struct rsc_asm_thread *thread)
     }
 }
 
-/*
- * A thread that waits for another's end may wait for most of the run, and its samples would keep all threads in
- * analysis mode.
- */
-static void give_up(struct rsc_sampled_thread *state) {
-    struct sampler_thread *thread = &whole.sampler->threads[state->slot];
-    if (whole.one_at_a_time) lock();
-    while (thread->set.active)
-        rsc_sampler_end_private(whole.sampler, thread, thread->set.oldest, RSC_SAMPLE_PRUNED, NULL);
-    if (whole.one_at_a_time) unlock();
-}
-
-static void waits_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread, int for_an_end) {
-    struct rsc_sampled_thread *state = state_of(local);
+/* Fast mode ends: what follows comes after what others did. */
+static void leave_fast(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    if (local->recording || local->given <= 0 || rsc_sampler_is_quiet(whole.sampler)) return;
     catch_up(local, thread);
-    leave_step(state);
-    if (for_an_end) give_up(state);
-    rsc_sampler_park(whole.sampler, state->slot);
+    go_analysing(local, thread);
 }
 
-void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread, int for_an_end) {
+void rsc_asm_sampled_releases(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct rsc_asm_cancel before = rsc_asm_cancel_hold();
-    waits_held(local, thread, for_an_end);
+    if (local->recording) look(local, thread);
+    else leave_fast(local, thread);
     rsc_asm_cancel_allow(before);
 }
 
-static void met_held(struct rsc_asm_local *local) {
+void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
+    struct rsc_sampled_thread *state = state_of(local);
+    catch_up(local, thread);
+    leave_step(state);
+    rsc_sampler_park(whole.sampler, state->slot);
+    rsc_asm_cancel_allow(before);
+}
+
+static void met_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct rsc_sampled_thread *state = state_of(local);
     rsc_sampler_unpark(whole.sampler, state->slot);
+    leave_fast(local, thread);
+    if (!local->recording) return;
+    look(local, thread);
     if (whole.one_at_a_time) lock();
     rsc_sampler_sync(whole.sampler, state->slot);
     if (whole.one_at_a_time) unlock();
 }
 
-void rsc_asm_sampled_met(struct rsc_asm_local *local) {
+void rsc_asm_sampled_met(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct rsc_asm_cancel before = rsc_asm_cancel_hold();
-    met_held(local);
+    met_held(local, thread);
     rsc_asm_cancel_allow(before);
 }
 
@@ -336,7 +336,6 @@ int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
     whole.lines_most = whole.shift < 6 ? (64u >> whole.shift) + 1 : 2;
     whole.planned = ring->sampler_planned;
     whole.double_at = ring->sampler_first;
-    whole.period_bits = rsc_sampled_bits(options.period);
     whole.one_at_a_time = options.order == RSC_ORDER_SEQUENTIAL;
     process.skew = whole.one_at_a_time ? SEQUENTIAL_BUFFER : options.skew;
     for (uint32_t i = 0; i < THREADS_MOST; i++) process.ahead[i] = UINT64_MAX;

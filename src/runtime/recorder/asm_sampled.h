@@ -16,12 +16,12 @@ RSC_SAMPLED_HIDDEN int rsc_asm_sampled_start(struct rsc_asm_local *local);
 RSC_SAMPLED_HIDDEN int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread);
 
 /*
- * The thread waits for others (for_an_end: for a thread to end; its own samples are then pruned), and has
- * synchronised with them.
+ * The thread lets others go on, or waits for them: what it did so far is analysed. It has synchronised with them: it
+ * sees what they did. From either on it is in analysis mode if anyone has samples.
  */
-RSC_SAMPLED_HIDDEN void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread,
-                                              int for_an_end);
-RSC_SAMPLED_HIDDEN void rsc_asm_sampled_met(struct rsc_asm_local *local);
+RSC_SAMPLED_HIDDEN void rsc_asm_sampled_releases(struct rsc_asm_local *local, struct rsc_asm_thread *thread);
+RSC_SAMPLED_HIDDEN void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread);
+RSC_SAMPLED_HIDDEN void rsc_asm_sampled_met(struct rsc_asm_local *local, struct rsc_asm_thread *thread);
 
 /* It ends: its samples are last touches. It stays in fast mode from then on. */
 RSC_SAMPLED_HIDDEN void rsc_asm_sampled_end(struct rsc_asm_local *local, struct rsc_asm_thread *thread);

@@ -19,18 +19,13 @@ struct rsc_sampled_process rsc_sampled_process;
 /* ---- single references ---- */
 
 static void begins(struct rsc_sampled_thread *state) {
-    double period = rsc_sampled_double(__atomic_load_n(&process.period_bits, __ATOMIC_RELAXED));
+    double weight = rsc_sampler_weight(process.sampler, state->slot);
     uint64_t begun = __atomic_add_fetch(&process.begun, 1, __ATOMIC_RELAXED);
     state->begun++;
-    state->weight += period;
+    state->weight += weight;
     if (!process.planned || begun < __atomic_load_n(&process.double_at, __ATOMIC_RELAXED)) return;
-    /* the first thread to get here doubles it */
-    uint64_t before = rsc_sampled_bits(period);
-    if (!__atomic_compare_exchange_n(&process.period_bits, &before, rsc_sampled_bits(2 * period), 0, __ATOMIC_RELAXED,
-                                     __ATOMIC_RELAXED))
-        return;
-    __atomic_store_n(&process.double_at, begun + process.planned, __ATOMIC_RELAXED);
-    rsc_sampler_set_period(process.sampler, 2 * period);
+    if (rsc_sampler_double_period(process.sampler, weight))
+        __atomic_store_n(&process.double_at, begun + process.planned, __ATOMIC_RELAXED);
 }
 
 static void use(struct rsc_sampled_thread *state, uint64_t addr, uint64_t word) {

@@ -13,7 +13,6 @@ struct rsc_sampled_process {
     struct rsc_sampler *sampler;
     uint64_t planned; /* samples with one period; 0: the period is fixed */
     uint64_t begun, double_at;
-    uint64_t period_bits;
     int one_at_a_time;
     uint32_t shift;      /* shift from addresses to lines */
     uint32_t lines_most; /* lines that an access of a plain piece may touch */
@@ -39,13 +38,6 @@ RSC_SAMPLED_HIDDEN void rsc_sampled_pass(struct rsc_sampled_thread *state, uint6
 RSC_SAMPLED_HIDDEN void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *state,
                                           uint64_t *words, uint32_t count);
 
-static inline double rsc_sampled_double(uint64_t bits) {
-    union {
-        uint64_t bits;
-        double value;
-    } both = {.bits = bits};
-    return both.value;
-}
 static inline uint64_t rsc_sampled_bits(double value) {
     union {
         double value;

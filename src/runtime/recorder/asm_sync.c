@@ -5,10 +5,11 @@ int rsc_asm_has_others;
 
 void rsc_asm_sync_before_in_c(enum rsc_asm_sync how) {
     if (!rsc_asm_sampling) rsc_asm_publish();
-    else if (how != RSC_SYNC_RELEASES) rsc_asm_waits(how == RSC_SYNC_WAITS_FOR_END);
+    else if (how == RSC_SYNC_RELEASES) rsc_asm_releases();
+    else rsc_asm_waits();
 }
 
-void rsc_asm_sync_after_in_c(enum rsc_asm_sync how) {
+void rsc_asm_sync_after_in_c(void) {
     if (!rsc_asm_sampling) rsc_asm_publish();
-    else if (how != RSC_SYNC_ACQUIRES || rsc_asm_sampling > 1) rsc_asm_met();
+    else rsc_asm_met();
 }

@@ -20,11 +20,10 @@ enum rsc_asm_sync {
     RSC_SYNC_RELEASES,
     RSC_SYNC_ACQUIRES, /* it did not wait */
     RSC_SYNC_WAITS, /* it may wait, or has waited */
-    RSC_SYNC_WAITS_FOR_END, /* of a thread */
 };
 
 void rsc_asm_sync_before_in_c(enum rsc_asm_sync how) __attribute__((visibility("hidden")));
-void rsc_asm_sync_after_in_c(enum rsc_asm_sync how) __attribute__((visibility("hidden")));
+void rsc_asm_sync_after_in_c(void) __attribute__((visibility("hidden")));
 
 /* The process has created a thread, or another process: before that there is nobody to synchronise with. */
 extern int rsc_asm_has_others __attribute__((visibility("hidden")));
@@ -36,7 +35,8 @@ static inline void rsc_asm_sync_before(enum rsc_asm_sync how) {
     if (rsc_asm_sync_matters()) rsc_asm_sync_before_in_c(how);
 }
 static inline void rsc_asm_sync_after(enum rsc_asm_sync how) {
-    if (rsc_asm_sync_matters()) rsc_asm_sync_after_in_c(how);
+    (void)how; /* whether it waited or not, the thread now sees what others did */
+    if (rsc_asm_sync_matters()) rsc_asm_sync_after_in_c();
 }
 /* A thread or process is about to be created. */
 static inline void rsc_asm_sync_creates(void) {

@@ -48,6 +48,7 @@ static char *lay_out(struct rsc_active_samples *set, char *start) {
     set->marks = carve(&at, RSC_ACTIVE_MARKS * sizeof(uint16_t));
     set->sample_epoch = carve(&at, set->samples_most * sizeof(uint32_t));
     set->sample_line = carve(&at, set->samples_most * sizeof(uint64_t));
+    set->sample_taken = carve(&at, set->samples_most);
     set->older = carve(&at, set->samples_most * sizeof(uint32_t));
     set->newer = carve(&at, set->samples_most * sizeof(uint32_t));
     return at;
@@ -326,17 +327,16 @@ uint32_t rsc_active_find(const struct rsc_active_samples *set, uint64_t line) {
     return entry->epoch && entry->sample_level >= 16 ? entry->sample_level / 16 - 1 : RSC_NO_SAMPLE;
 }
 
-uint32_t rsc_active_take(struct rsc_active_samples *set, uint64_t line) {
+void rsc_active_take(struct rsc_active_samples *set, uint64_t line) {
     uint64_t hash = hash_of(set, line);
-    if (rsc_active_ignores(set, hash)) return RSC_NO_SAMPLE;
+    if (rsc_active_ignores(set, hash)) return;
     struct rsc_active_line *entry = place_of(set, line, hash);
-    if (!entry->epoch) return RSC_NO_SAMPLE;
-    uint32_t sample = entry->sample_level >= 16 ? entry->sample_level / 16 - 1 : RSC_NO_SAMPLE,
-             at = rsc_active_recent(line);
+    uint32_t sample = entry->sample_level / 16, at = rsc_active_recent(line);
+    if (!entry->epoch || (sample && set->sample_taken[sample - 1])) return;
     if (set->recent[at].line == line) set->recent[at].epoch = 0;
     for (uint32_t j = 0; j <= (entry->sample_level & 15); j++) add_hole(&set->level[j], entry->epoch);
-    remove_line(set, (uint32_t)(entry - set->lines));
-    return sample;
+    if (sample) set->sample_taken[sample - 1] = 1;
+    else remove_line(set, (uint32_t)(entry - set->lines));
 }
 
 /* ---- samples ---- */
@@ -354,6 +354,7 @@ uint32_t rsc_active_begin(struct rsc_active_samples *set, uint64_t line) {
     set->free = set->newer[sample];
     set->sample_epoch[sample] = set->now;
     set->sample_line[sample] = line;
+    set->sample_taken[sample] = 0;
     set->older[sample] = set->newest;
     set->newer[sample] = RSC_NO_SAMPLE;
     if (set->newest != RSC_NO_SAMPLE) set->newer[set->newest] = sample;
@@ -377,7 +378,8 @@ void rsc_active_end(struct rsc_active_samples *set, uint32_t sample) {
     uint64_t line = set->sample_line[sample], hash = hash_of(set, line);
     struct rsc_active_line *entry = place_of(set, line, hash);
     set->marks[rsc_active_mark(hash)]--;
-    if (entry->epoch && entry->sample_level / 16 == sample + 1) entry->sample_level &= 15;
+    entry->sample_level &= 15;
+    if (set->sample_taken[sample]) remove_line(set, (uint32_t)(entry - set->lines));
     uint32_t before = set->older[sample], after = set->newer[sample];
     if (before != RSC_NO_SAMPLE) set->newer[before] = after;
     else set->oldest = after;

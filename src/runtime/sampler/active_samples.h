@@ -16,6 +16,8 @@
  *   a line used         moves to the top and fills the topmost hole above its old
  *                       place, which becomes the hole; without one, its old place
  *                       closes; a new line only fills the topmost hole.
+ * A sampled line that is taken away keeps its sample, so that its next use is known to
+ * be a miss, and that it comes (rsc_active_is_taken()).
  *
  * A distance set larger than `exact_lines` is kept as a sketch: level j of the stack has
  * only lines whose hash ends in j zeros, with its own counts and holes, and reaches back
@@ -86,6 +88,7 @@ struct rsc_active_samples {
     /* Samples: by number; a list from oldest to newest, and a free list. */
     uint32_t *sample_epoch;
     uint64_t *sample_line;
+    uint8_t *sample_taken; /* 1: its line is in the table, but not in the stack */
     uint32_t *older, *newer; /* RSC_NO_SAMPLE at the ends */
     uint32_t oldest, newest, free;
     uint32_t samples_most, active;
@@ -148,11 +151,11 @@ static inline void rsc_active_prefetch(const struct rsc_active_samples *set, uin
 /* The active sample of the line, or RSC_NO_SAMPLE. */
 uint32_t rsc_active_find(const struct rsc_active_samples *set, uint64_t line);
 
-/*
- * Another stack wrote the line: removes it. Returns its active sample, which the caller
- * must end, or RSC_NO_SAMPLE.
- */
-uint32_t rsc_active_take(struct rsc_active_samples *set, uint64_t line);
+/* Another stack wrote the line: removes it. Its active sample, if any, goes on as a taken one. */
+void rsc_active_take(struct rsc_active_samples *set, uint64_t line);
+static inline int rsc_active_is_taken(const struct rsc_active_samples *set, uint32_t sample) {
+    return set->sample_taken[sample];
+}
 
 /*
  * Begins a sample with the current use of `line`: do not also call rsc_active_use().

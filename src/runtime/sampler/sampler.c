@@ -22,6 +22,18 @@ void rsc_sampler_set_period(struct rsc_sampler *sampler, double period) {
     store_relaxed(&sampler->period, bits);
 }
 
+int rsc_sampler_double_period(struct rsc_sampler *sampler, double period) {
+    double doubled = 2 * period;
+    uint64_t now, then;
+    memcpy(&now, &period, sizeof now);
+    memcpy(&then, &doubled, sizeof then);
+    return __atomic_compare_exchange_n(&sampler->period, &now, then, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+double rsc_sampler_weight(const struct rsc_sampler *sampler, uint32_t slot) {
+    return sampler->threads[slot].drawn_with;
+}
+
 static void draw(struct rsc_sampler *sampler, struct sampler_thread *thread) {
     uint64_t bits = load_relaxed(&sampler->period);
     memcpy(&thread->drawn_with, &bits, sizeof bits);
@@ -36,6 +48,7 @@ void rsc_sampler_pass(struct rsc_sampler *sampler, uint32_t slot, uint64_t count
     struct sampler_thread *thread = &sampler->threads[slot];
     thread->countdown -= count;
     add_own(&thread->references, count);
+    if (!is_parallel(sampler)) sampler->all_references += count;
 }
 
 void rsc_sampler_get_counts(const struct rsc_sampler *sampler, struct rsc_sampler_counts *counts) {
@@ -54,6 +67,7 @@ void rsc_sampler_get_counts(const struct rsc_sampler *sampler, struct rsc_sample
 }
 
 static uint64_t everybodys_references(const struct rsc_sampler *sampler) {
+    if (!is_parallel(sampler)) return sampler->all_references;
     uint64_t sum = load_relaxed(&sampler->ended_references);
     for (uint32_t i = 0; i < slots_in_use(sampler); i++) sum += load_relaxed(&sampler->threads[i].references);
     return sum;
@@ -61,11 +75,11 @@ static uint64_t everybodys_references(const struct rsc_sampler *sampler) {
 
 /* ---- pruning ---- */
 
-static uint32_t distance_bin(uint64_t distance) {
-    if (distance < 16) return (uint32_t)distance;
-    uint32_t octave = 63 - (uint32_t)__builtin_clzll(distance);
-    uint32_t bin = (octave - 3) * 16 + (uint32_t)(distance >> (octave - 4) & 15);
-    return bin < DISTANCE_BINS ? bin : DISTANCE_BINS - 1;
+static uint32_t age_bin(uint64_t age) {
+    if (age < 16) return (uint32_t)age;
+    uint32_t octave = 63 - (uint32_t)__builtin_clzll(age);
+    uint32_t bin = (octave - 3) * 16 + (uint32_t)(age >> (octave - 4) & 15);
+    return bin < AGE_BINS ? bin : AGE_BINS - 1;
 }
 static uint64_t greatest_in_bin(uint32_t bin) {
     if (bin < 16) return bin;
@@ -74,25 +88,22 @@ static uint64_t greatest_in_bin(uint32_t bin) {
 }
 
 /*
- * Pruned samples count with the distance they had reached: without them, the quantile
- * would fall with every one of them, and eat its way down the distances.
+ * Pruned samples count with the age they had reached: without them, the quantile
+ * would fall with every one of them, and eat its way down the ages.
  */
-static void count_distance(struct distances *all, uint64_t distance, int pruned) {
+static void count_age(struct ages *all, uint64_t age, int pruned) {
     if (pruned) __atomic_fetch_add(&all->pruned, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&all->bins[distance_bin(distance)], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&all->bins[age_bin(age)], 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&all->ended, 1, __ATOMIC_RELAXED);
 }
 
-/*
- * The distance from which on the oldest sample may be pruned; recomputed when there are 1/16 more samples than last
- * time.
- */
-static uint64_t prune_limit(const struct rsc_sampler *sampler, struct distances *all) {
+/* The age from which on the oldest sample may be pruned; recomputed when there are 1/16 more samples than last time. */
+static uint64_t prune_limit(const struct rsc_sampler *sampler, struct ages *all) {
     uint64_t ended = load_relaxed(&all->ended), at = load_relaxed(&all->limit_at), sum = 0;
-    if (sampler->options.prune_quantile >= 1 || ended < sampler->options.prune_after) return UINT64_MAX;
+    if (ended < sampler->options.prune_after) return UINT64_MAX;
     if (at && ended - at <= at / 16) return load_relaxed(&all->limit);
     uint32_t bin = 0;
-    for (; bin + 1 < DISTANCE_BINS; bin++) {
+    for (; bin + 1 < AGE_BINS; bin++) {
         sum += load_relaxed(&all->bins[bin]);
         if ((double)sum >= sampler->options.prune_quantile * (double)ended) break;
     }
@@ -102,45 +113,52 @@ static uint64_t prune_limit(const struct rsc_sampler *sampler, struct distances 
 }
 
 /*
- * Whether to prune the oldest sample of a stack, as another one begins: its distance is
- * among the greatest 1 % (prune_quantile) of all. While there is room, this is strict
- * and at most 1 % of all samples are pruned: short distances end first, so until a
- * program has come round once, *all* of its long ones are greater than 99 % of those
- * ended. Paper 000 prunes those; here waiting for them only costs analysis mode, until
- * half of the places for samples are taken. A sample that has not waited long is not
- * pruned either: if 99 % of distances are tiny, the rest is all there is to find, and
+ * Whether to prune the oldest sample, as another one begins: it has waited for longer
+ * than 99 % (prune_quantile) of all. Ages, not distances: it is the wait that costs
+ * analysis mode, and the distance of a sample whose thread is blocked does not grow. While
+ * there is room, this is strict and at most 1 % of all samples are pruned: short waits end
+ * first, so until a program has come round once, *all* of its long ones are longer than
+ * 99 % of those ended. Paper 000 prunes those; here waiting for them only costs analysis
+ * mode, until half of the places for samples are taken. A sample that has not waited long
+ * is not pruned either: if 99 % of waits are tiny, the rest is all there is to find, and
  * cheap to wait for.
  */
-static int prunes_oldest(const struct rsc_sampler *sampler, struct distances *all, const struct rsc_active_samples *set,
-                         const struct sample_facts *facts, uint64_t now) {
-    uint64_t begun = __atomic_add_fetch(&all->begun, 1, __ATOMIC_RELAXED), pruned = load_relaxed(&all->pruned);
-    const struct sample_facts *oldest = &facts[set->oldest];
-    if (!set->active || (double)(now - oldest->begun) < PRUNE_PERIODS * oldest->weight) return 0;
-    if (rsc_active_distance(set, set->oldest).lines <= prune_limit(sampler, all)) return 0;
-    return set->active > set->samples_most / 2 ||
-           (double)(pruned + 1) <= (1 - sampler->options.prune_quantile) * (double)begun;
+static int is_due(const struct rsc_sampler *sampler, struct ages *all, uint64_t born, uint64_t now, double period,
+                  int crowded) {
+    uint64_t begun = load_relaxed(&all->begun), pruned = load_relaxed(&all->pruned);
+    if (sampler->options.prune_quantile >= 1 || now <= born) return 0;
+    if ((double)(now - born) < PRUNE_PERIODS * period || now - born <= prune_limit(sampler, all)) return 0;
+    return crowded || (double)(pruned + 1) <= (1 - sampler->options.prune_quantile) * (double)begun;
 }
 
 /* ---- ending samples ---- */
 
+/* What becomes of a sample whose line was taken, or that no level of its stack reaches back to. */
+static uint32_t adapted(uint32_t outcome, int taken, int too_far) {
+    if (taken && outcome == RSC_SAMPLE_REUSED) return RSC_SAMPLE_INVALIDATED;
+    if (taken && outcome != RSC_SAMPLE_LAST_TOUCH) return RSC_SAMPLE_TAKEN;
+    return outcome == RSC_SAMPLE_REUSED && too_far ? RSC_SAMPLE_PRUNED : outcome;
+}
+
 static void emit(struct rsc_sampler *sampler, uint32_t model, const struct rsc_active_samples *set, uint32_t sample,
-                 const struct sample_facts *facts, uint32_t outcome, uint64_t now,
+                 const struct sample_facts *facts, uint32_t outcome, uint64_t interval,
                  const struct rsc_sample_place *reuse) {
     struct rsc_active_distance distance = rsc_active_distance(set, sample);
-    if (outcome == RSC_SAMPLE_REUSED && distance.too_far) outcome = RSC_SAMPLE_PRUNED;
+    uint64_t now = everybodys_references(sampler);
+    if (outcome != RSC_SAMPLE_LAST_TOUCH)
+        count_age(sampler->ages[model == RSC_MODEL_SHARED], now > facts->born ? now - facts->born : 0,
+                  outcome != RSC_SAMPLE_REUSED);
     struct rsc_sample_record record = {
         .model = model,
-        .outcome = outcome,
+        .outcome = adapted(outcome, rsc_active_is_taken(set, sample), distance.too_far),
         .use = facts->use,
         .line = set->sample_line[sample],
         .distance = distance.lines,
         .variance = distance.variance,
-        .interval = now - facts->begun,
+        .interval = interval,
         .weight = facts->weight,
     };
-    if (reuse && outcome == RSC_SAMPLE_REUSED) record.reuse = *reuse;
-    if (outcome == RSC_SAMPLE_REUSED || outcome == RSC_SAMPLE_PRUNED)
-        count_distance(sampler->distances[model == RSC_MODEL_SHARED], distance.lines, outcome == RSC_SAMPLE_PRUNED);
+    if (reuse) record.reuse = *reuse;
     sampler->options.emit(sampler->options.emit_context, &record);
 }
 
@@ -150,13 +168,18 @@ static void tell_skips(struct sampler_thread *thread) {
         __atomic_store_n(&thread->skips, thread->set.skips, __ATOMIC_RELAXED);
 }
 
-void rsc_sampler_end_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint32_t sample,
-                             uint32_t outcome, const struct rsc_sample_place *reuse) {
+static void tell_oldest(struct sampler_thread *thread) {
+    store_relaxed(&thread->oldest, thread->set.active ? thread->facts[thread->set.oldest].born + 1 : 0);
+}
+
+static void end_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint32_t sample, uint32_t outcome,
+                        const struct rsc_sample_place *reuse) {
     emit(sampler, RSC_MODEL_PRIVATE, &thread->set, sample, &thread->facts[sample], outcome,
-         load_relaxed(&thread->references), reuse);
+         load_relaxed(&thread->references) - thread->facts[sample].own, reuse);
     __atomic_sub_fetch(&sampler->filter[filter_of(thread->set.sample_line[sample])], 1, __ATOMIC_RELAXED);
     rsc_active_end(&thread->set, sample);
     tell_skips(thread);
+    tell_oldest(thread);
     if (thread->set.active) return;
     __atomic_store_n(&thread->reading, 0, __ATOMIC_RELAXED);
     __atomic_sub_fetch(&sampler->readers, 1, __ATOMIC_RELAXED);
@@ -167,7 +190,7 @@ void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32
                             const struct rsc_sample_place *reuse) {
     struct rsc_active_samples *set = &sampler->shared;
     emit(sampler, RSC_MODEL_SHARED, set, sample, &sampler->shared_facts[sample], outcome,
-         everybodys_references(sampler), reuse);
+         everybodys_references(sampler) - sampler->shared_facts[sample].born, reuse);
     __atomic_sub_fetch(&sampler->filter[filter_of(set->sample_line[sample])], 1, __ATOMIC_RELAXED);
     rsc_active_end(set, sample);
     __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
@@ -179,13 +202,49 @@ void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32
 /* The table of active samples is nearly full: later samples are drawn less often, and weigh more. */
 static void back_off(struct rsc_sampler *sampler, const struct sampler_thread *thread,
                      const struct rsc_active_samples *set) {
-    double doubled = 2 * thread->drawn_with;
-    uint64_t now, then;
-    if (set->active < set->samples_most - set->samples_most / 4) return;
-    /* once per period that samples were drawn with, by the first thread to get here */
-    memcpy(&now, &thread->drawn_with, sizeof now);
-    memcpy(&then, &doubled, sizeof then);
-    __atomic_compare_exchange_n(&sampler->period, &now, then, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    /* once per period that samples were drawn with */
+    if (set->active >= set->samples_most - set->samples_most / 4)
+        rsc_sampler_double_period(sampler, thread->drawn_with);
+}
+
+static int is_crowded(const struct rsc_active_samples *set) { return set->active > set->samples_most / 2; }
+
+/* The thread with the oldest private sample; NULL: none, or all that have one were asked to prune it. */
+static struct sampler_thread *oldest_of_all(const struct rsc_sampler *sampler) {
+    struct sampler_thread *oldest = NULL;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
+        struct sampler_thread *thread = &sampler->threads[i];
+        uint64_t born = load_relaxed(&thread->oldest);
+        if (!born || born >= least || __atomic_load_n(&thread->asked, __ATOMIC_RELAXED)) continue;
+        least = born;
+        oldest = thread;
+    }
+    return oldest;
+}
+
+static void prune_own(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    if (thread->set.active) end_private(sampler, thread, thread->set.oldest, RSC_SAMPLE_PRUNED, NULL);
+}
+
+/* Prunes the oldest private sample if that is due; of a running thread, by asking it. */
+static void prune_private(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    uint32_t waiting = PARK_WAITING;
+    __atomic_add_fetch(&sampler->ages[0]->begun, 1, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&thread->asked, 0, __ATOMIC_RELAXED)) prune_own(sampler, thread);
+    struct sampler_thread *owner = oldest_of_all(sampler);
+    if (!owner || !is_due(sampler, sampler->ages[0], load_relaxed(&owner->oldest) - 1, everybodys_references(sampler),
+                          thread->drawn_with, is_crowded(&thread->set)))
+        return;
+    if (owner == thread || !is_parallel(sampler)) {
+        prune_own(sampler, owner);
+    } else if (__atomic_compare_exchange_n(&owner->parked, &waiting, PARK_BUSY, 0, __ATOMIC_ACQUIRE,
+                                           __ATOMIC_RELAXED)) {
+        prune_own(sampler, owner);
+        __atomic_store_n(&owner->parked, PARK_WAITING, __ATOMIC_RELEASE);
+    } else {
+        __atomic_store_n(&owner->asked, 1, __ATOMIC_RELAXED);
+    }
 }
 
 static void begin_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line,
@@ -193,14 +252,14 @@ static void begin_private(struct rsc_sampler *sampler, struct sampler_thread *th
     struct rsc_active_samples *set = &thread->set;
     uint32_t sample;
     if (set->active && is_parallel(sampler)) rsc_sampler_read_logs(sampler, thread);
-    if (prunes_oldest(sampler, sampler->distances[0], set, thread->facts, load_relaxed(&thread->references)))
-        rsc_sampler_end_private(sampler, thread, set->oldest, RSC_SAMPLE_PRUNED, NULL);
+    prune_private(sampler, thread);
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
-        rsc_sampler_end_private(sampler, thread, set->oldest, RSC_SAMPLE_CENSORED, NULL);
-    thread->facts[sample] =
-        (struct sample_facts){.use = *place, .begun = load_relaxed(&thread->references), .weight = thread->drawn_with};
+        end_private(sampler, thread, set->oldest, RSC_SAMPLE_CENSORED, NULL);
+    thread->facts[sample] = (struct sample_facts){*place, everybodys_references(sampler),
+                                                  load_relaxed(&thread->references), thread, thread->drawn_with};
     __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
     tell_skips(thread);
+    tell_oldest(thread);
     back_off(sampler, thread, set);
     if (set->active > 1) return;
     if (is_parallel(sampler)) rsc_sampler_skip_logs(sampler, thread);
@@ -212,13 +271,16 @@ static void begin_private(struct rsc_sampler *sampler, struct sampler_thread *th
 static void begin_shared(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line,
                          const struct rsc_sample_place *place) {
     struct rsc_active_samples *set = &sampler->shared;
+    uint64_t now = everybodys_references(sampler);
     uint32_t sample;
-    if (prunes_oldest(sampler, sampler->distances[1], set, sampler->shared_facts, everybodys_references(sampler)))
+    __atomic_add_fetch(&sampler->ages[1]->begun, 1, __ATOMIC_RELAXED);
+    if (set->active && is_due(sampler, sampler->ages[1], sampler->shared_facts[set->oldest].born, now,
+                              thread->drawn_with, is_crowded(set)))
         rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_PRUNED, NULL);
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
         rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_CENSORED, NULL);
-    sampler->shared_facts[sample] = (struct sample_facts){
-        *place, everybodys_references(sampler), load_relaxed(&thread->references), thread, thread->drawn_with};
+    sampler->shared_facts[sample] =
+        (struct sample_facts){*place, now, load_relaxed(&thread->references), thread, thread->drawn_with};
     back_off(sampler, thread, set);
     __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
     __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
@@ -234,9 +296,8 @@ static void use_private(struct rsc_sampler *sampler, struct sampler_thread *thre
         uint32_t sample = begins ? rsc_active_find(set, line) : rsc_active_use(set, line, set->now);
         tell_skips(thread);
         if (sample != RSC_NO_SAMPLE) {
-            if (is_parallel(sampler)) rsc_sampler_read_logs(sampler, thread); /* it may have been invalid for long */
-            sample = rsc_active_find(set, line);
-            if (sample != RSC_NO_SAMPLE) rsc_sampler_end_private(sampler, thread, sample, RSC_SAMPLE_REUSED, place);
+            if (is_parallel(sampler)) rsc_sampler_read_logs(sampler, thread); /* it may have been taken long ago */
+            end_private(sampler, thread, sample, RSC_SAMPLE_REUSED, place);
             if (!begins && set->active) rsc_active_use(set, line, set->now);
         }
     }
@@ -289,8 +350,7 @@ static void take_from_others(struct rsc_sampler *sampler, struct sampler_thread 
     for (uint32_t i = 0; i < sampler->slots; i++) {
         struct sampler_thread *thread = &sampler->threads[i];
         if (thread == writer || !thread->reading) continue;
-        uint32_t sample = rsc_active_take(&thread->set, line);
-        if (sample != RSC_NO_SAMPLE) rsc_sampler_end_private(sampler, thread, sample, RSC_SAMPLE_INVALIDATED, NULL);
+        rsc_active_take(&thread->set, line);
     }
 }
 
@@ -300,6 +360,7 @@ void rsc_sampler_use(struct rsc_sampler *sampler, uint32_t slot, uint64_t line, 
     const struct rsc_sampler_options *options = &sampler->options;
     int begins = --thread->countdown == 0;
     add_own(&thread->references, 1);
+    if (!is_parallel(sampler)) sampler->all_references++;
     if (!begins && rsc_sampler_is_quiet(sampler)) return;
     struct rsc_sample_place here = {place->pc, place->context,
                                     options->places_have_threads ? place->thread : thread->identity};
@@ -330,7 +391,7 @@ uint32_t rsc_sampler_thread_begin(struct rsc_sampler *sampler, uint32_t identity
     struct sampler_thread *thread = &sampler->threads[slot];
     if (!thread->laid_out) rsc_sampler_lay_out_slot(sampler, thread);
     thread->identity = identity;
-    thread->until_sync = thread->known_turn = 0;
+    thread->until_sync = thread->known_turn = thread->asked = 0;
     rsc_rng_seed(&thread->rng, sampler->options.seed, identity);
     draw(sampler, thread);
     uint32_t slots = slots_in_use(sampler);
@@ -349,8 +410,7 @@ static void hand_over(uint64_t *from, uint64_t *to) {
 void rsc_sampler_thread_end(struct rsc_sampler *sampler, uint32_t slot) {
     struct sampler_thread *thread = &sampler->threads[slot];
     rsc_sampler_sync(sampler, slot);
-    while (thread->set.active)
-        rsc_sampler_end_private(sampler, thread, thread->set.oldest, RSC_SAMPLE_LAST_TOUCH, NULL);
+    while (thread->set.active) end_private(sampler, thread, thread->set.oldest, RSC_SAMPLE_LAST_TOUCH, NULL);
     if (is_parallel(sampler) && sampler->options.models & RSC_MODEL_SHARED) {
         rsc_sampler_lock(sampler);
         rsc_sampler_merge_log(sampler, thread);

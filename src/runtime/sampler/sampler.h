@@ -9,7 +9,7 @@
  * reference of every thread goes to rsc_sampler_use(): analysis mode.
  *
  *   private  the thread's own active_samples.h set. Lines that others write are taken
- *            from it, which ends the sample of a sampled line as invalidated.
+ *            from it; the next use of a sampled line then ends its sample as invalidated.
  *   shared   one set for all; a sample ends when any thread uses its line.
  *
  * Orders:
@@ -47,10 +47,13 @@ enum rsc_sampler_order { RSC_ORDER_SEQUENTIAL, RSC_ORDER_PARALLEL };
 
 enum rsc_sample_outcome {
     RSC_SAMPLE_REUSED,      /* distance and interval are known */
-    RSC_SAMPLE_INVALIDATED, /* private: another thread wrote the line */
-    RSC_SAMPLE_PRUNED,      /* pruned: the distance is at least `distance` */
+    RSC_SAMPLE_INVALIDATED, /* private: used again, after another thread wrote the line; the interval is known */
+    RSC_SAMPLE_PRUNED,      /* given up: the distance is at least `distance` */
     RSC_SAMPLE_LAST_TOUCH,  /* never used again; distance: what it had reached */
     RSC_SAMPLE_CENSORED,    /* lost: more were active at once than there is room for; distance as for PRUNED */
+    RSC_SAMPLE_TAKEN,       /* private: given up or lost after another thread wrote the line: if it is used again, it
+                               is invalidated, else a last touch */
+    RSC_SAMPLE_OUTCOMES,
 };
 
 /* Where a reference comes from: any value the caller likes. */
@@ -63,7 +66,7 @@ struct rsc_sample_place {
 struct rsc_sample_record {
     uint32_t model; /* RSC_MODEL_... */
     uint32_t outcome;
-    struct rsc_sample_place use, reuse; /* reuse: only for REUSED; pc 0 if not known */
+    struct rsc_sample_place use, reuse; /* reuse: only for REUSED and INVALIDATED; pc 0 if not known */
     uint64_t line;
     uint64_t distance; /* lines and holes above */
     double variance;   /* of distance, from the sketch; 0: exact */
@@ -84,9 +87,9 @@ struct rsc_sampler_options {
     uint32_t log_entries;  /* per thread, a power of two; 32768. None in sequential order */
     uint32_t prune_after;  /* samples that must have ended first; 100 */
     /*
-     * When a sample begins, the oldest is pruned if its distance is greater than this
-     * share of all, and at most the remaining share has been pruned so (unless half of
-     * samples_most are active); 0.99; 1: never.
+     * When a sample begins, the oldest of all threads' (private) or of all (shared) is
+     * pruned if it has waited for longer than this share of all, and at most the remaining
+     * share has been pruned so (unless half of samples_most are active); 0.99; 1: never.
      */
     double prune_quantile;
     /*
@@ -143,14 +146,21 @@ void rsc_sampler_use(struct rsc_sampler *sampler, uint32_t slot, uint64_t line, 
 void rsc_sampler_sync(struct rsc_sampler *sampler, uint32_t slot);
 
 /*
- * The thread is about to wait, and makes no other call until it has unparked: threads
- * whose logs it falls behind with read them for it. Unparking waits for such a reader.
+ * The thread is about to wait, and makes no other call until it has unparked. Its samples
+ * wait with it: threads whose logs it falls behind with read them for it, and prune its
+ * oldest sample when that is due. Unparking waits for such a thread.
  */
 void rsc_sampler_park(struct rsc_sampler *sampler, uint32_t slot);
 void rsc_sampler_unpark(struct rsc_sampler *sampler, uint32_t slot);
 
 /* Changes the period, for samples drawn from now on. Any thread may call this. */
 void rsc_sampler_set_period(struct rsc_sampler *sampler, double period);
+
+/* Doubles the period, if it is still the one given: once, if several threads call it. Returns whether it did. */
+int rsc_sampler_double_period(struct rsc_sampler *sampler, double period);
+
+/* The weight of the thread's next sample: the period it was drawn with. */
+double rsc_sampler_weight(const struct rsc_sampler *sampler, uint32_t slot);
 
 /* The end: every thread ends, shared samples are last touches. No other call may be running. */
 void rsc_sampler_finish(struct rsc_sampler *sampler);

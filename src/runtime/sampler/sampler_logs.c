@@ -109,8 +109,7 @@ static void read_log(struct rsc_sampler *sampler, struct sampler_thread *thread,
         if (*cursor + AHEAD < head)
             fetch(&thread->set, load_relaxed(&writer->log[(*cursor + AHEAD) & (size - 1)].line));
         ++*taken;
-        uint32_t sample = rsc_active_take(&thread->set, line);
-        if (sample != RSC_NO_SAMPLE) rsc_sampler_end_private(sampler, thread, sample, RSC_SAMPLE_INVALIDATED, NULL);
+        rsc_active_take(&thread->set, line);
     }
 }
 

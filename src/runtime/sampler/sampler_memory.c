@@ -61,8 +61,8 @@ static char *lay_out_whole(struct rsc_sampler *sampler, const struct rsc_sampler
     memset(&parts, 0, sizeof parts);
     carve(&at, sizeof *sampler);
     parts.threads = carve(&at, options->threads_most * sizeof *parts.threads);
-    parts.distances[0] = carve(&at, sizeof *parts.distances[0]);
-    parts.distances[1] = carve(&at, sizeof *parts.distances[1]);
+    parts.ages[0] = carve(&at, sizeof *parts.ages[0]);
+    parts.ages[1] = carve(&at, sizeof *parts.ages[1]);
     parts.filter = carve(&at, FILTER_COUNTERS * sizeof *parts.filter);
     if (options->models & RSC_MODEL_SHARED) {
         void *set = carve(&at, rsc_active_bytes(&wanted));
@@ -71,8 +71,8 @@ static char *lay_out_whole(struct rsc_sampler *sampler, const struct rsc_sampler
     }
     if (sampler) {
         sampler->threads = parts.threads;
-        sampler->distances[0] = parts.distances[0];
-        sampler->distances[1] = parts.distances[1];
+        sampler->ages[0] = parts.ages[0];
+        sampler->ages[1] = parts.ages[1];
         sampler->shared_facts = parts.shared_facts;
         sampler->filter = parts.filter;
     }

@@ -17,7 +17,7 @@
 #define KNOWN_LINES \
     1024u      /* lines whose use has no effect, known to a thread; 8 KiB, to stay in the first-level cache */
 #define FILTER_COUNTERS 16384u /* counters that identify lines without a sample */
-#define DISTANCE_BINS 1024u    /* for pruning: 16 per octave */
+#define AGE_BINS 1024u         /* 16 per octave */
 
 enum { PARK_NOT, PARK_WAITING, PARK_BUSY };
 
@@ -26,8 +26,8 @@ struct sampler_thread;
 /* Facts of an active sample from its start. */
 struct sample_facts {
     struct rsc_sample_place use;
-    uint64_t begun; /* references before it: the thread's, or of all threads */
-    uint64_t own;   /* shared: the thread's */
+    uint64_t born; /* references of all threads before it */
+    uint64_t own;  /* of its thread */
     const struct sampler_thread *by;
     double weight;
 };
@@ -59,18 +59,21 @@ struct sampler_thread {
     uint32_t taken;   /* the slot belongs to a thread */
     uint32_t parked;  /* PARK_... */
     uint32_t reading; /* has private samples: others must report their writes to it */
+    uint32_t asked;   /* another thread asks it to prune its oldest sample */
     uint32_t
         skips; /* of `set`, as known to others: lines only in lower levels need not be reported, except sampled lines */
+    uint64_t oldest; /* when its oldest sample was born, and 1; 0: it has none */
     uint64_t references, analysed, samples, lost_logs; /* written only by the owner */
     uint64_t log_head; /* entries written */
     struct log_entry *log; /* ring */
     uint64_t shared_cursor; /* under shared_lock: how far it was read into the shared set */
 } __attribute__((aligned(64)));
 
-struct distances {
+/* For pruning: how long samples waited for their end, in references of all threads. */
+struct ages {
     uint64_t begun, ended, pruned; /* atomic, as all here; pruned ones count as ended */
     uint64_t limit, limit_at; /* the last quantile found, and `ended` at that time */
-    uint64_t bins[DISTANCE_BINS];
+    uint64_t bins[AGE_BINS];
 };
 
 struct rsc_sampler {
@@ -86,12 +89,13 @@ struct rsc_sampler {
     struct rsc_sampler_options options;
     struct sampler_thread *threads;
     uint64_t hash_key; /* of all sets */
+    uint64_t all_references; /* in sequential order */
     /* under shared_lock */
     struct rsc_active_samples shared;
     struct sample_facts *shared_facts;
     /* atomic */
     uint16_t *filter; /* [FILTER_COUNTERS]: samples whose line maps there */
-    struct distances *distances[2]; /* private, shared */
+    struct ages *ages[2]; /* private, shared */
     uint64_t ended_references, ended_analysed, ended_samples, ended_lost; /* of ended threads */
 };
 
@@ -178,9 +182,7 @@ static inline int rsc_sampler_ignores(const struct rsc_sampler *sampler, const s
 
 /* sampler.c */
 
-/* Ends a sample and passes its record on; reuse NULL if it was not reused. */
-void rsc_sampler_end_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint32_t sample,
-                             uint32_t outcome, const struct rsc_sample_place *reuse);
+/* Ends a sample and passes its record on; reuse NULL if it was not reused, or not by the calling thread. */
 void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32_t outcome,
                             const struct rsc_sample_place *reuse);
 

@@ -2,7 +2,7 @@
  * known_turns LINES ROUNDS [THREADS]: THREADS (3) threads take turns, a barrier between them: in round r, thread
  * r % THREADS writes each of the same LINES lines once.
  *
- * Truth. ROUNDS * LINES references (and some 5 a round for the loop). Private: a thread's first turn is cold, THREADS *
+ * Truth. ROUNDS * LINES references (and a few for the start). Private: a thread's first turn is cold, THREADS *
  * LINES in all; before each later turn the others wrote every line, so all its reuses are invalidated: 100 %. Shared: all
  * but the first LINES have the distance LINES - 1.
  */
@@ -18,10 +18,11 @@ static long lines, rounds, threads = 3;
 static pthread_barrier_t turn;
 
 static void *take_turns(void *argument) {
-    const long self = (long)argument;
-    for (long round = 0; round < rounds; round++) {
-        if (round % threads == self)
-            for (long i = 0; i < lines; i++) data[i].value = round;
+    const long self = (long)argument, last = rounds, count = lines, many = threads;
+    struct line *const first = data;
+    for (long round = 0; round < last; round++) {
+        if (round % many == self)
+            for (long i = 0; i < count; i++) first[i].value = round;
         pthread_barrier_wait(&turn);
     }
     return NULL;
