@@ -65,7 +65,7 @@ $ reusescope analyze t.rsct --engine sampled:period=0
 reusescope: engine 'sampled': period=0: not a number of references from 1 up
 [2]
 $ reusescope analyze t.rsct --engine sampled:speed=9
-reusescope: engine 'sampled': 'speed': not one of period, lines, ordering, exact, active, prune, prune-after, locks, error-kind
+reusescope: engine 'sampled': 'speed': not one of period, lines, ordering, exact, active, prune, prune-after, error-kind
 [2]
 $ reusescope analyze t.rsct --engine sampled:period
 reusescope: engine 'sampled': period: not a number of references from 1 up
