@@ -53,9 +53,9 @@ static inline uint32_t rsc_bin_of_fine_any(uint64_t value) {
     return value < 1024 ? (uint32_t)value : above;
 }
 static inline uint32_t rsc_bin_of_coarse(uint64_t value) {
-    if (value < 4) return (uint32_t)value;
-    uint32_t octave = 63 - (uint32_t)__builtin_clzll(value);
-    return 4 + (octave - 2) * 4 + (uint32_t)(value >> (octave - 2) & 3);
+    /* without a branch: values below 4 are in their octave of 4, minus the 4 */
+    uint32_t above = 61 - (uint32_t)__builtin_clzll(value | 4);
+    return above * 4 + (uint32_t)(value >> above);
 }
 
 /* The number of bins of a layout, and the range of values a bin holds (lo > hi: empty range). */

@@ -233,15 +233,15 @@ static struct rsc_profile *by_hand(const struct traced *traced, const struct rsc
 
 /*
  * Few rows for code: what has no room is in the row of pc 0, and nothing is lost.
- * Few tags: call paths go, code rows stay exact.
+ * Few groups: call paths go, code rows stay exact.
  */
 static void check_overflow(const struct traced *traced, const struct truth *truth, uint32_t line_bytes, uint64_t rd_cap,
                            struct rsc_rng *rng) {
     struct rsc_attribution_options options = {.rd_cap = rd_cap};
-    *(rsc_rng_below(rng, 2) ? &options.code_rows : &options.tags) = 1 + (uint32_t)rsc_rng_below(rng, 5);
+    *(rsc_rng_below(rng, 2) ? &options.code_rows : &options.groups) = 1 + (uint32_t)rsc_rng_below(rng, 5);
     struct rsc_profile *profile = by_hand(traced, &options, line_bytes, RSC_SIMD_PLAIN, rng);
     uint64_t sum = 0;
-    if (options.tags) check_code(profile, truth);
+    if (options.groups) check_code(profile, truth);
     else assert_true(profile->code_count <= options.code_rows + 1);
     for (size_t i = 0; i < profile->code_count; i++) {
         const struct rsc_code_row *row = &profile->code[i];

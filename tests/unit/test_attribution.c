@@ -303,10 +303,10 @@ static void recursion_folds_and_unfolds(void **state) {
     rsc_call_paths_call(&paths, 3, 0x100);
     uint32_t outer = rsc_call_paths_current(&paths, 3);
     for (int i = 0; i < 100000; i++) assert_int_equal(rsc_call_paths_call(&paths, 3, 0x200), 0);
-    assert_int_equal(paths.node_count, 1 + 1 + RSC_CALL_REPEATS_MAX);
+    assert_int_equal(paths.node_count, 1 + 1 + 1);
     rsc_call_paths_call(&paths, 3, 0x300);
     uint32_t inner = rsc_call_paths_current(&paths, 3);
-    assert_int_equal(paths.nodes[inner].depth, RSC_CALL_REPEATS_MAX + 2);
+    assert_int_equal(paths.nodes[inner].depth, 3);
     rsc_call_paths_return(&paths, 3, 0x305);
     for (int i = 0; i < 100000; i++) {
         assert_int_not_equal(rsc_call_paths_current(&paths, 3), outer);
@@ -315,10 +315,17 @@ static void recursion_folds_and_unfolds(void **state) {
     assert_int_equal(rsc_call_paths_current(&paths, 3), outer);
     assert_int_equal(rsc_call_paths_current(&paths, 2), RSC_CALL_ROOT);
     assert_int_equal(rsc_call_paths_current(&paths, 1 << 19), RSC_CALL_ROOT);
-    /* two functions that call each other: the path ends, the stack goes on */
-    for (int i = 0; i < 3000; i++) rsc_call_paths_call(&paths, 3, i % 2 ? 0x400 : 0x500);
-    assert_int_equal(paths.nodes[rsc_call_paths_current(&paths, 3)].depth, RSC_CALL_DEPTH_MAX);
+    /* two functions that call each other: two nodes; the stack goes on */
+    for (int i = 0; i < 3000; i++) {
+        rsc_call_paths_call(&paths, 3, i % 2 ? 0x400 : 0x500);
+        assert_int_equal(paths.nodes[rsc_call_paths_current(&paths, 3)].depth, 2 + i % 2);
+    }
     for (int i = 3000; i-- > 0;) rsc_call_paths_return(&paths, 3, i % 2 ? 0x405 : 0x505);
+    assert_int_equal(rsc_call_paths_current(&paths, 3), outer);
+    /* a path of different calls ends somewhere; the stack goes on */
+    for (int i = 0; i < 3000; i++) rsc_call_paths_call(&paths, 3, 0x10000 + 32 * (uint64_t)i);
+    assert_int_equal(paths.nodes[rsc_call_paths_current(&paths, 3)].depth, RSC_CALL_DEPTH_MAX);
+    for (int i = 3000; i-- > 0;) rsc_call_paths_return(&paths, 3, 0x10005 + 32 * (uint64_t)i);
     assert_int_equal(rsc_call_paths_current(&paths, 3), outer);
     /* and deeper than any stack is kept */
     for (int i = 0; i < 40000; i++) rsc_call_paths_call(&paths, 3, i % 2 ? 0x400 : 0x500);
@@ -335,11 +342,12 @@ static void full_tree_and_wide_pcs(void **state) {
     assert_int_equal(rsc_call_paths_init(&paths, 4), 0);
     uint32_t first = rsc_call_paths_child(&paths, RSC_CALL_ROOT, 0xffffffff81000000);
     uint32_t second = rsc_call_paths_child(&paths, RSC_CALL_ROOT, 0x7fff81000000);
-    uint32_t third = rsc_call_paths_child(&paths, first, 0xffffffff81000000);
+    uint32_t third = rsc_call_paths_child(&paths, first, 0xffffffff82000000);
     assert_true(first != second && second != third && first != third);
     assert_int_equal(rsc_call_paths_child(&paths, RSC_CALL_ROOT, 0xffffffff81000000), first);
     assert_int_equal(rsc_call_paths_child(&paths, third, 0x1234), third);
-    assert_int_equal(rsc_call_paths_child(&paths, first, 0xffffffff81000000), third);
+    assert_int_equal(rsc_call_paths_child(&paths, first, 0xffffffff82000000), third);
+    assert_int_equal(rsc_call_paths_child(&paths, third, 0xffffffff81000000), first); /* recursion */
     rsc_call_paths_free(&paths);
 }
 

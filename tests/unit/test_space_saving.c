@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "distance/count/narrow_tally.h"
 #include "distance/count/space_saving.h"
 
 static void few_keys_are_exact(void **state) {
@@ -82,6 +83,61 @@ static void bounds_hold(struct rsc_rng *rng, uint32_t rows, uint32_t keys, uint3
     free(truth);
 }
 
+/* The same bounds for a filtered table, which replaces fewer rows. */
+static void filtered_bounds_hold(struct rsc_rng *rng, uint32_t rows, uint32_t keys, uint32_t count) {
+    struct rsc_space_saving table;
+    uint64_t *truth = calloc(keys, sizeof *truth), unkept = 0, total = 0;
+    uint32_t skew = 1 + (uint32_t)rsc_rng_below(rng, 4);
+    assert_int_equal(rsc_space_saving_init_filtered(&table, rows), 0);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t key = rsc_rng_below(rng, keys);
+        for (uint32_t k = 1; k < skew; k++) key = rsc_rng_below(rng, key + 1);
+        uint64_t hash = rsc_space_saving_hash(key << 32 | 7);
+        uint32_t row = rsc_space_saving_find_hashed(&table, key << 32 | 7, hash);
+        if (row == RSC_SPACE_NO_ROW) row = rsc_space_saving_offer(&table, key << 32 | 7, hash);
+        if (row != RSC_SPACE_NO_ROW) rsc_tally_add(&table.tally, row, (uint32_t)rsc_rng_below(rng, RSC_TALLY_BINS));
+        truth[key]++;
+    }
+    for (uint32_t key = 0; key < keys; key++) {
+        uint32_t row = rsc_space_saving_find(&table, (uint64_t)key << 32 | 7);
+        if (row == RSC_SPACE_NO_ROW) {
+            assert_true(truth[key] <= count / rows);
+            unkept += truth[key];
+            continue;
+        }
+        uint64_t counted = rsc_space_saving_total(&table, row);
+        assert_true(truth[key] <= counted && truth[key] >= counted - table.error[row]);
+        total += counted;
+    }
+    assert_true(total <= count);
+    if (keys <= rows) assert_int_equal(total, count);
+    assert_true(table.used == rows || unkept == 0);
+    rsc_space_saving_free(&table);
+    free(truth);
+}
+
+/* A key that comes once does not replace a row; one that keeps coming does. */
+static void a_filter_keeps_rows(void **state) {
+    struct rsc_space_saving table;
+    (void)state;
+    assert_int_equal(rsc_space_saving_init_filtered(&table, 2), 0);
+    for (uint64_t i = 0; i < 20; i++) {
+        uint32_t row = rsc_space_saving_find(&table, 1 + i % 2);
+        if (row == RSC_SPACE_NO_ROW) row = rsc_space_saving_offer(&table, 1 + i % 2, rsc_space_saving_hash(1 + i % 2));
+        rsc_tally_add(&table.tally, row, 1);
+    }
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(rsc_space_saving_offer(&table, 9, rsc_space_saving_hash(9)), RSC_SPACE_NO_ROW);
+    assert_int_equal(table.replaced, 0);
+    uint32_t row = rsc_space_saving_offer(&table, 9, rsc_space_saving_hash(9));
+    assert_int_not_equal(row, RSC_SPACE_NO_ROW);
+    rsc_tally_add(&table.tally, row, 1);
+    assert_int_equal(table.replaced, 1);
+    assert_int_equal(table.error[row], 10);
+    assert_int_equal(rsc_space_saving_total(&table, row), 11);
+    rsc_space_saving_free(&table);
+}
+
 static void random_streams(void **state) {
     struct rsc_rng rng;
     (void)state;
@@ -89,16 +145,18 @@ static void random_streams(void **state) {
         rsc_rng_seed(&rng, 20, i);
         uint32_t rows = 1 + (uint32_t)rsc_rng_below(&rng, 60), keys = 1 + (uint32_t)rsc_rng_below(&rng, 300);
         bounds_hold(&rng, rows, keys, (uint32_t)rsc_rng_below(&rng, 5000));
+        filtered_bounds_hold(&rng, rows, keys, (uint32_t)rsc_rng_below(&rng, 5000));
     }
 }
 
 static void counters_carry(void **state) {
-    struct rsc_tally tally, sum;
+    struct rsc_tally tally;
+    struct rsc_narrow_tally sum;
     struct rsc_histogram rd;
     uint64_t cold;
     (void)state;
     assert_int_equal(rsc_tally_init(&tally, 4), 0);
-    assert_int_equal(rsc_tally_init(&sum, 1), 0);
+    assert_int_equal(rsc_narrow_tally_init(&sum, 1), 0);
     assert_int_equal(rsc_histogram_init(&rd, RSC_BINS_COARSE), 0);
     rsc_tally_add(&tally, 2, rsc_tally_bin(100, UINT32_MAX));
     rsc_tally_add(&tally, 2, rsc_tally_bin(UINT32_MAX, UINT32_MAX));
@@ -107,8 +165,9 @@ static void counters_carry(void **state) {
     assert_int_equal(rsc_tally_read(&tally, 2, &cold, &rd), (1ull << 32) + 1);
     assert_int_equal(cold, 1);
     assert_int_equal(rd.count[rsc_bin_of_coarse(100)], 1ull << 32);
-    for (int i = 0; i < 3; i++) rsc_tally_add_row(&sum, 0, &tally, 2);
-    assert_int_equal(rsc_tally_read(&sum, 0, &cold, NULL), 3 * ((1ull << 32) + 1));
+    for (int i = 0; i < 3; i++) rsc_narrow_tally_add_row(&sum, 0, &tally, 2);
+    cold = 0;
+    assert_int_equal(rsc_narrow_tally_read(&sum, 0, &cold, NULL, NULL), 3 * ((1ull << 32) + 1));
     assert_int_equal(cold, 3);
     rsc_tally_clear(&tally, 2);
     assert_int_equal(rsc_tally_read(&tally, 2, &cold, NULL), 0);
@@ -118,7 +177,27 @@ static void counters_carry(void **state) {
     assert_int_equal(rsc_tally_bin(3000000000u, UINT32_MAX), 1 + rsc_bin_of_coarse(3000000000u));
     rsc_histogram_free(&rd);
     rsc_tally_free(&tally);
-    rsc_tally_free(&sum);
+    rsc_narrow_tally_free(&sum);
+}
+
+static void narrow_rows_hold_every_bin(void **state) {
+    struct rsc_narrow_tally tally;
+    struct rsc_histogram rd;
+    (void)state;
+    assert_int_equal(rsc_narrow_tally_init(&tally, 3), 0);
+    assert_int_equal(rsc_histogram_init(&rd, RSC_BINS_COARSE), 0);
+    for (uint32_t times = 1; times <= 3; times++)
+        for (uint32_t bin = 0; bin < RSC_TALLY_BINS; bin++) rsc_narrow_tally_add(&tally, times % 2, bin, bin + 1ull);
+    uint64_t cold = 0, invalidated = 0, one = RSC_TALLY_BINS * (RSC_TALLY_BINS + 1ull) / 2;
+    assert_int_equal(rsc_narrow_tally_read(&tally, 1, &cold, &invalidated, &rd), 2 * one);
+    assert_int_equal(rsc_narrow_tally_read(&tally, 0, NULL, NULL, NULL), one);
+    assert_int_equal(rsc_narrow_tally_read(&tally, 2, NULL, NULL, NULL), 0);
+    assert_int_equal(cold, 2);
+    assert_int_equal(invalidated, 2 * RSC_TALLY_BINS);
+    for (uint32_t bin = 1; bin < RSC_TALLY_INVALIDATED; bin++) assert_int_equal(rd.count[bin - 1], 2 * (bin + 1));
+    assert_false(tally.failed);
+    rsc_histogram_free(&rd);
+    rsc_narrow_tally_free(&tally);
 }
 
 int main(void) {
@@ -126,6 +205,8 @@ int main(void) {
         cmocka_unit_test(few_keys_are_exact),
         cmocka_unit_test(the_smallest_row_gives_way),
         cmocka_unit_test(random_streams),
+        cmocka_unit_test(a_filter_keeps_rows),
+        cmocka_unit_test(narrow_rows_hold_every_bin),
         cmocka_unit_test(counters_carry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,11 +21,11 @@
 
 /* Zero in any field is the default. */
 struct rsc_attribution_options {
-    uint32_t code_rows;    /* 65536 instructions */
+    uint32_t code_rows;    /* 1 M instructions */
     uint32_t pair_rows;    /* 16384 */
     uint32_t object_rows;  /* 4096 */
     uint32_t context_rows; /* 65536 call-path nodes */
-    uint32_t tags;         /* 1 M places: instructions, each by call path */
+    uint32_t groups;       /* 1 M: 64 bytes of code, each by call path (places.h) */
     uint64_t rd_cap;       /* distances >= this are counted as this; 0: no cap */
 };
 

@@ -21,59 +21,45 @@ static int compare_ranked(const void *left, const void *right) {
 
 /* ---- code ---- */
 
-/* The last row kept is the sum of all further ones: its pc is 0. */
-static void fold_rest(struct rsc_attribution *a, struct rsc_profile *profile, const struct ranked *list, uint32_t kept,
-                      uint32_t count, uint32_t nameless) {
-    struct rsc_code_row *rest = &profile->code[kept - 1];
-    for (uint32_t i = kept - 1; i < count; i++) {
-        uint64_t cold;
-        rest->references += list[i].references;
-        rsc_tally_read(&a->code, list[i].row, &cold, &rest->rd);
-        rest->cold += cold;
-        rest->invalidated += rsc_tally_count(&a->code, list[i].row, RSC_TALLY_INVALIDATED);
-        if (list[i].row != RSC_CODE_OTHER || nameless == UINT32_MAX) continue;
-        rsc_tally_read(&a->code, nameless, &cold, &rest->rd);
-        rest->cold += cold;
-        rest->invalidated += rsc_tally_count(&a->code, nameless, RSC_TALLY_INVALIDATED);
-    }
-    rest->error = rest->references;
+/* Adds a row of the table to a row of the profile. */
+static void add_code(const struct rsc_attribution *a, struct rsc_code_row *into, uint32_t row) {
+    into->references += rsc_narrow_tally_read(&a->code, row, &into->cold, &into->invalidated, &into->rd);
 }
 
+/*
+ * References without a row of their own, those without a pc, and rows beyond those
+ * kept make one row, with pc 0.
+ */
 static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
-    struct ranked *list = malloc(a->code_count * sizeof *list);
-    uint64_t cold, other = rsc_tally_read(&a->code, RSC_CODE_OTHER, &cold, NULL);
-    uint32_t count = 0, nameless = UINT32_MAX;
+    struct ranked *list = malloc(a->places.row_count * sizeof *list);
+    uint32_t count = 0, nameless = 0;
     if (!list) return RSC_ENOMEM;
-    /* references without a pc share the row of those without a place */
-    for (uint32_t row = 0; row < a->code_count; row++) {
-        uint64_t references = rsc_tally_read(&a->code, row, &cold, NULL);
-        if (row != RSC_CODE_OTHER && a->code_pc[row] == 0 && other) {
-            nameless = row;
-            list[0].references += references;
-        } else if (references) {
-            list[count++] = (struct ranked){references, a->code_pc[row], row};
-        }
+    uint64_t other = rsc_narrow_tally_read(&a->code, RSC_CODE_OTHER, NULL, NULL, NULL);
+    for (uint32_t row = 1; row < a->places.row_count; row++) {
+        uint64_t references = rsc_narrow_tally_read(&a->code, row, NULL, NULL, NULL);
+        if (!a->places.row_pc[row] && other) nameless = row;
+        else if (references) list[count++] = (struct ranked){references, a->places.row_pc[row], row};
     }
     qsort(list, count, sizeof *list, compare_ranked);
-    uint32_t kept = count <= RSC_CODE_KEPT ? count : RSC_CODE_KEPT;
-    int status = rsc_profile_set_code(profile, kept);
-    if (status == 0 && kept < count) fold_rest(a, profile, list, kept, count, nameless);
-    for (uint32_t i = 0; status == 0 && i < kept - (kept < count); i++) {
+    int folds = other || count > RSC_CODE_KEPT;
+    uint32_t kept = count + (other != 0) <= RSC_CODE_KEPT ? count : RSC_CODE_KEPT - 1;
+    int status = rsc_profile_set_code(profile, kept + (folds ? 1 : 0));
+    for (uint32_t i = 0; status == 0 && i < kept; i++) {
         struct rsc_code_row *row = &profile->code[i];
         row->place.pc = list[i].key;
-        row->references = list[i].references;
-        rsc_tally_read(&a->code, list[i].row, &row->cold, &row->rd);
+        add_code(a, row, list[i].row);
         row->stride = a->strides.rows[list[i].row].stride;
-        row->invalidated = rsc_tally_count(&a->code, list[i].row, RSC_TALLY_INVALIDATED);
-        if (list[i].row != RSC_CODE_OTHER) continue;
-        row->error = other;
-        if (nameless == UINT32_MAX) continue;
-        rsc_tally_read(&a->code, nameless, &cold, &row->rd);
-        row->cold += cold;
-        row->invalidated += rsc_tally_count(&a->code, nameless, RSC_TALLY_INVALIDATED);
+    }
+    if (status == 0 && folds) {
+        struct rsc_code_row *rest = &profile->code[kept];
+        for (uint32_t i = kept; i < count; i++) add_code(a, rest, list[i].row);
+        if (other) add_code(a, rest, RSC_CODE_OTHER);
+        if (nameless) add_code(a, rest, nameless);
+        rest->error = rest->references;
     }
     /* The folded row is made last and may have to move far up. */
-    for (uint32_t i = kept; status == 0 && i-- > 1 && profile->code[i].references > profile->code[i - 1].references;) {
+    for (uint32_t i = kept; status == 0 && folds && i > 0; i--) {
+        if (profile->code[i].references <= profile->code[i - 1].references) break;
         struct rsc_code_row ahead = profile->code[i - 1];
         profile->code[i - 1] = profile->code[i];
         profile->code[i] = ahead;
@@ -84,11 +70,11 @@ static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
 
 /* ---- pairs and objects ---- */
 
-static struct ranked *rank_rows(const struct rsc_space_saving *table) {
+static struct ranked *rank_rows(struct rsc_space_saving *table) {
     struct ranked *list = malloc((table->used + 1ull) * sizeof *list);
     if (!list) return NULL;
     for (uint32_t row = 0; row < table->used; row++)
-        list[row] = (struct ranked){table->rows[row].count, table->rows[row].key, row};
+        list[row] = (struct ranked){rsc_space_saving_total(table, row), table->rows[row].key, row};
     qsort(list, table->used, sizeof *list, compare_ranked);
     return list;
 }
@@ -112,13 +98,13 @@ static int fill_pairs(struct rsc_attribution *a, struct rsc_profile *profile) {
     uint32_t kept = a->pairs.used < RSC_PAIRS_KEPT ? a->pairs.used : RSC_PAIRS_KEPT;
     int status = rsc_profile_set_pairs(profile, kept);
     for (uint32_t i = 0; status == 0 && i < kept; i++) {
-        const struct tag_place *use = &a->place[list[i].key >> 32], *reuse = &a->place[(uint32_t)list[i].key];
+        uint32_t use = (uint32_t)(list[i].key >> 32), reuse = (uint32_t)list[i].key;
         struct rsc_pair_row *row = &profile->pairs[i];
         uint64_t cold;
-        row->use.pc = use->pc;
-        row->use_context = use->node;
-        row->reuse.pc = reuse->pc;
-        row->reuse_context = reuse->node;
+        row->use.pc = rsc_places_pc(&a->places, use);
+        row->use_context = rsc_places_node(&a->places, use);
+        row->reuse.pc = rsc_places_pc(&a->places, reuse);
+        row->reuse_context = rsc_places_node(&a->places, reuse);
         row->references = list[i].references;
         row->error = a->pairs.error[list[i].row];
         rsc_tally_read(&a->pairs.tally, list[i].row, &cold, &row->rd);
@@ -214,7 +200,7 @@ int rsc_attribution_name_false_sharing(const struct rsc_attribution *a, struct r
     return 0;
 }
 
-uint64_t rsc_attribution_pc(const struct rsc_attribution *a, uint32_t tag) { return a->place[tag].pc; }
+uint64_t rsc_attribution_pc(const struct rsc_attribution *a, uint32_t tag) { return rsc_places_pc(&a->places, tag); }
 
 /* ---- contexts ---- */
 

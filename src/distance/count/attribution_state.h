@@ -4,28 +4,14 @@
 
 #include "base/fail.h"
 #include "distance/count/attribution.h"
-#include "distance/count/call_paths.h"
+#include "distance/count/narrow_tally.h"
 #include "distance/count/objects.h"
+#include "distance/count/places.h"
 #include "distance/count/space_saving.h"
 #include "distance/count/strides.h"
-#include "distance/count/tally.h"
 
-/* The code row of instructions that the table had no room for. */
+/* The code row of instructions that the tables had no room for: row 0 of places. */
 #define RSC_CODE_OTHER 0u
-
-/* The place of a tag. */
-struct tag_place {
-    uint64_t pc;
-    uint32_t node; /* call path */
-};
-
-/* Where to count a tag's references. Most have the same previous use, and the same next access, each time. */
-struct tag_counts {
-    uint32_t row;      /* of code */
-    uint32_t use;      /* the tag of the use that the last reference reused, */
-    uint32_t pair_row; /* and the row of that pair, unless it was replaced */
-    uint32_t next;     /* the tag that followed last, RSC_TAG_NONE at first */
-};
 
 /* An ALLOC, FREE or MAP event of the batch, independent of the batch's memory. */
 struct object_change {
@@ -46,16 +32,10 @@ struct pair_object {
 struct rsc_attribution {
     struct rsc_call_paths paths;
 
-    struct rsc_u64_table tag_of; /* rsc_call_paths_key(node, pc) -> tag */
-    struct tag_place *place; /* by tag; [RSC_TAG_NONE] has none. Owned */
-    struct tag_counts *counts; /* by tag; owned */
-    uint32_t tag_count, tag_room, tag_limit;
-    uint32_t tag_before; /* of the last access */
-
-    struct rsc_u64_table row_of; /* pc -> code row */
-    uint64_t *code_pc; /* by code row; owned */
-    uint32_t code_count, code_limit;
-    struct rsc_tally code; /* without counts still in pairs */
+    struct rsc_places places;
+    uint32_t group_before;        /* of the last access */
+    int has_fetches;              /* some access may be one */
+    struct rsc_narrow_tally code; /* by row of places, without counts still in pairs */
 
     struct rsc_space_saving pairs; /* use's tag << 32 | reuse's tag */
     struct rsc_space_saving things; /* keys of objects.h */

@@ -10,6 +10,7 @@
 #define FRAMES_MAX (1u << 14) /* frames kept per stack; 256 KiB */
 #define FRAMES_SEARCHED 1024u /* a return is matched at most this far down */
 #define CALL_BYTES_MAX 15u    /* longest instruction */
+#define CHILDREN_MAX (1u << 18) /* remembered calls: those to new nodes, and recursive ones */
 
 int rsc_call_paths_init(struct rsc_call_paths *paths, uint32_t nodes) {
     memset(paths, 0, sizeof *paths);
@@ -50,29 +51,40 @@ uint64_t rsc_call_paths_wide_key(struct rsc_call_paths *paths, uint32_t node, ui
     return (uint64_t)node << 48 | 1ull << 47 | entry->value;
 }
 
-uint32_t rsc_call_paths_child(struct rsc_call_paths *paths, uint32_t node, uint64_t pc) {
+/* The node of a path with that call, which it ends in or passes; RSC_CALL_ROOT: none. */
+static uint32_t on_path(const struct rsc_call_paths *paths, uint32_t node, uint64_t pc) {
+    while (node != RSC_CALL_ROOT && paths->nodes[node].pc != pc) node = paths->nodes[node].parent;
+    return node;
+}
+
+static uint32_t child_of(struct rsc_call_paths *paths, uint32_t node, uint64_t pc) {
     struct rsc_call_node *nodes = paths->nodes;
-    int again = node != RSC_CALL_ROOT && nodes[node].pc == pc;
-    if (nodes[node].depth >= RSC_CALL_DEPTH_MAX || (again && nodes[node].repeats >= RSC_CALL_REPEATS_MAX)) return node;
     uint64_t key = rsc_call_paths_key(paths, node, pc);
     if (key == RSC_CALL_KEY_NONE) return node;
     struct rsc_u64_entry *entry = rsc_u64_table_find(&paths->children, key);
     if (entry->value) return (uint32_t)entry->value;
-    if (paths->node_count == paths->node_limit) return node;
+    uint32_t child = on_path(paths, node, pc);
+    if (child == RSC_CALL_ROOT) {
+        if (nodes[node].depth >= RSC_CALL_DEPTH_MAX || paths->node_count == paths->node_limit) return node;
+        child = paths->node_count;
+    } else if (paths->children.used >= CHILDREN_MAX) {
+        return child;
+    }
     if (rsc_u64_table_needs_rebuild(&paths->children)) {
         if (rsc_u64_table_rebuild(&paths->children) < 0) return node;
         entry = rsc_u64_table_find(&paths->children, key);
     }
-    uint32_t child = paths->node_count++;
-    nodes[child] = (struct rsc_call_node){
-        .pc = pc,
-        .parent = node,
-        .depth = (uint16_t)(nodes[node].depth + 1),
-        .repeats = (uint16_t)(again ? nodes[node].repeats + 1 : 1),
-    };
-    entry->key = key;
-    entry->value = child;
+    if (child == paths->node_count)
+        nodes[paths->node_count++] = (struct rsc_call_node){.pc = pc, .parent = node, .depth = nodes[node].depth + 1};
+    *entry = (struct rsc_u64_entry){.key = key, .value = child};
     paths->children.used++;
+    return child;
+}
+
+uint32_t rsc_call_paths_search(struct rsc_call_paths *paths, uint32_t node, uint64_t pc) {
+    uint32_t child = child_of(paths, node, pc);
+    if (child != RSC_CALL_ROOT && paths->nodes[child].pc == pc)
+        paths->nodes[node].recent[(pc ^ pc >> 2 ^ pc >> 4) & 3] = child;
     return child;
 }
 

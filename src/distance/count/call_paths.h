@@ -6,14 +6,13 @@
  * after its call, which identifies the frame it leaves: frames left without returning
  * (longjmp, exceptions) are popped with it, and tail calls need nothing special.
  *
+ * Recursion is folded: a call site that is already on the path leads back to its node
+ * there. A recursive sort has a few nodes, not two for each of its calls.
+ *
  * The tree is bounded. Paths stop growing, and deeper calls are counted at the node
- * reached, when
- *   - the table of nodes is full,
- *   - the path is RSC_CALL_DEPTH_MAX calls long,
- *   - the same call site was passed RSC_CALL_REPEATS_MAX times in a row (direct
- *     recursion).
- * Stacks continue beyond that, with repeats of a frame as a number, so returns are
- * still matched.
+ * reached, when the table of nodes is full, or the path is RSC_CALL_DEPTH_MAX calls
+ * long. Stacks continue beyond that, with repeats of a frame as a number, so returns
+ * are still matched.
  */
 #ifndef RSC_DISTANCE_COUNT_CALL_PATHS_H
 #define RSC_DISTANCE_COUNT_CALL_PATHS_H
@@ -25,13 +24,12 @@
 #define RSC_CALL_ROOT 0u
 #define RSC_CALL_NODES_MAX 65536u /* nodes share 64 bits with a 48-bit pc in keys */
 #define RSC_CALL_DEPTH_MAX 1024u
-#define RSC_CALL_REPEATS_MAX 64u
 
 struct rsc_call_node {
     uint64_t pc; /* of the call */
     uint32_t parent;
-    uint16_t depth;   /* calls from the root */
-    uint16_t repeats; /* how often pc repeats at the end of the path */
+    uint32_t depth; /* calls from the root */
+    uint32_t recent[4]; /* where calls made here lead, by some bits of their pc; RSC_CALL_ROOT: not known */
 };
 
 struct rsc_call_frame {
@@ -52,7 +50,7 @@ struct rsc_call_paths {
     uint32_t node_count, node_limit;
     uint32_t stack_count;
     struct rsc_call_stack *stacks; /* by thread number; owned */
-    struct rsc_u64_table children; /* rsc_call_paths_key(parent, pc) -> node */
+    struct rsc_u64_table children; /* rsc_call_paths_key(node, pc) -> child, or ancestor of the same pc */
     struct rsc_u64_table wide;     /* pcs of more than 47 bits -> their number + 1 */
 };
 
@@ -72,8 +70,12 @@ static inline uint64_t rsc_call_paths_key(struct rsc_call_paths *paths, uint32_t
     return (uint64_t)node << 48 | pc;
 }
 
-/* The node of a call at `pc` made in `node`, or `node` itself if the tree is full. */
-uint32_t rsc_call_paths_child(struct rsc_call_paths *paths, uint32_t node, uint64_t pc);
+/* The node of a call at `pc` made in `node`; recursive: the one that made it before; `node` if the tree is full. */
+uint32_t rsc_call_paths_search(struct rsc_call_paths *paths, uint32_t node, uint64_t pc);
+static inline uint32_t rsc_call_paths_child(struct rsc_call_paths *paths, uint32_t node, uint64_t pc) {
+    uint32_t recent = paths->nodes[node].recent[(pc ^ pc >> 2 ^ pc >> 4) & 3];
+    return recent != RSC_CALL_ROOT && paths->nodes[recent].pc == pc ? recent : rsc_call_paths_search(paths, node, pc);
+}
 
 /* The node of a path of `count` call pcs, innermost first, not aligned. */
 uint32_t rsc_call_paths_node(struct rsc_call_paths *paths, const void *pcs, uint32_t count);

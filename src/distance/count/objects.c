@@ -54,12 +54,15 @@ static uint64_t end_of(uint64_t start, uint64_t bytes) {
 
 /* Marks the objects in start .. end - 1 as changed. */
 static void forget(struct rsc_objects *objects, uint64_t start, uint64_t end) {
-    uint64_t first = start >> 6, last = (end - 1) >> 6;
+    uint64_t first = start >> 6, last = (end - 1) >> 6, pages = ((end - 1) >> 12) - (start >> 12);
     if (last - first >= RSC_OBJECT_CACHE) {
         memset(objects->cache, 0, sizeof objects->cache);
+        memset(objects->pages, 0, sizeof objects->pages);
         return;
     }
     for (uint64_t line = first; line <= last; line++) objects->cache[line & (RSC_OBJECT_CACHE - 1)].bytes = 0;
+    for (uint64_t page = 0; page <= pages; page++)
+        objects->pages[((start >> 12) + page) & (RSC_OBJECT_PAGES - 1)].mark = 0;
 }
 
 /* ---- blocks ---- */
@@ -197,6 +200,13 @@ static int name_number(struct rsc_objects *objects, const char *text, size_t len
     return (int)objects->name_count++;
 }
 
+/* Its data is now one object per line. */
+static void set_has_code(struct rsc_objects *objects, int name) {
+    if (objects->names[name].has_code) return;
+    objects->names[name].has_code = 1;
+    rsc_objects_forget_marks(objects);
+}
+
 int rsc_objects_add_mapping(struct rsc_objects *objects, const struct rsc_event *event) {
     const uint8_t *data = event->data;
     if (event->data_bytes < 9 || event->data_bytes - 9u < data[8]) return RSC_EFORMAT;
@@ -209,7 +219,7 @@ int rsc_objects_add_mapping(struct rsc_objects *objects, const struct rsc_event 
     if (name < 0 || strcmp(objects->names[name].kind, "file") || objects->mapping_count == MAPPINGS_MAX) return name;
 
     if (id_bytes > BUILD_ID_BYTES_MAX) id_bytes = 0;
-    if (id_bytes) objects->names[name].has_code = 1;
+    if (id_bytes) set_has_code(objects, name);
     if (reserve((void **)&objects->mappings, &objects->mapping_room, objects->mapping_count, sizeof *objects->mappings))
         return RSC_ENOMEM;
     uint8_t *build_id = rsc_arena_alloc(&objects->arena, id_bytes);
@@ -231,7 +241,7 @@ void rsc_objects_see_code(struct rsc_objects *objects, uint64_t pc) {
         const struct rsc_mapping *mapping = &objects->mappings[objects->mapping_count - 1 - i];
         if (pc - mapping->start >= mapping->bytes) continue;
         int name = name_number(objects, mapping->path, strlen(mapping->path));
-        if (name >= 0) objects->names[name].has_code = 1;
+        if (name >= 0) set_has_code(objects, name);
         return;
     }
 }
@@ -317,5 +327,29 @@ void rsc_objects_search(struct rsc_objects *objects, uint64_t address, struct rs
             }
         }
     }
-    *part = (struct rsc_object_part){.start = low, .bytes = (uint32_t)(last - low + 1), .what = what};
+    *part = (struct rsc_object_part){.start = low, .bytes = (uint32_t)(last - low + 1) & 0xff, .what = what};
+}
+
+/* ---- the caller's numbers ---- */
+
+/* Whether the page of an address is one object. */
+static int is_whole_page(const struct rsc_objects *objects, uint64_t address) {
+    uint64_t first = address & ~0xfffull, last = first + 0xfff, next_start;
+    const struct rsc_heap_block *block = &objects->blocks[block_before(objects, last, &next_start)];
+    if (block != objects->blocks && block->end > first) return block->start <= first && block->end > last;
+    uint32_t at = range_from(objects, first);
+    return at < objects->range_count && objects->ranges[at].start <= first && objects->ranges[at].end > last;
+}
+
+void rsc_objects_keep_mark(struct rsc_objects *objects, uint64_t address, uint64_t key, uint32_t mark) {
+    struct rsc_object_part *part = &objects->cache[address >> 6 & (RSC_OBJECT_CACHE - 1)];
+    if (address - part->start < part->bytes) part->mark = mark & RSC_OBJECT_MARK_MAX;
+    if (rsc_object_sort(key) == RSC_OBJECT_GLOBAL || !is_whole_page(objects, address)) return;
+    objects->pages[address >> 12 & (RSC_OBJECT_PAGES - 1)] =
+        (struct rsc_object_page){.page = address >> 12, .mark = mark};
+}
+
+void rsc_objects_forget_marks(struct rsc_objects *objects) {
+    for (uint32_t i = 0; i < RSC_OBJECT_CACHE; i++) objects->cache[i].mark = 0;
+    memset(objects->pages, 0, sizeof objects->pages);
 }

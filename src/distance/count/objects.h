@@ -5,7 +5,9 @@
  * Heap blocks are a treap ordered by address, mappings a sorted array of ranges that
  * later mappings cut into. In front of both is a direct-mapped cache by 64-byte line:
  * an entry holds the part of a line that is one object. A change in a range clears
- * the entries of its lines, so an entry is never stale.
+ * the entries of its lines, so an entry is never stale. An entry also keeps a number
+ * of the caller's for the object, and so does an entry by page, for pages that are
+ * one object: stacks and arrays need only those.
  *
  * A mapping of a file with executed code holds variables, which symbols later
  * identify by address. So its data is one object per line, and its instructions are
@@ -58,13 +60,22 @@ struct rsc_mapped_range {
 #define RSC_OBJECT_CACHE 4096u
 struct rsc_object_part {
     uint64_t start;
-    uint32_t bytes; /* 0: empty entry */
-    uint32_t what;  /* number << 2 | sort; never RSC_OBJECT_GLOBAL */
+    uint32_t bytes : 8; /* 0: empty entry */
+    uint32_t mark : 24; /* the caller's number for data there; 0: none */
+    uint32_t what; /* number << 2 | sort; never RSC_OBJECT_GLOBAL */
+};
+
+#define RSC_OBJECT_PAGES 256u
+struct rsc_object_page {
+    uint64_t page; /* address >> 12 */
+    uint32_t mark; /* 0: empty entry */
+    uint32_t reserved;
 };
 
 struct rsc_objects {
     int known; /* anything was ever mapped or allocated */
     struct rsc_object_part cache[RSC_OBJECT_CACHE];
+    struct rsc_object_page pages[RSC_OBJECT_PAGES];
 
     struct rsc_heap_block *blocks; /* [0] is not used; owned */
     uint32_t block_count, block_room, block_root, block_free;
@@ -111,6 +122,24 @@ static inline uint64_t rsc_objects_find(struct rsc_objects *objects, uint64_t ad
     if ((part->what & 3) == RSC_OBJECT_MAPPED && !is_fetch && objects->names[number].has_code)
         return (uint64_t)RSC_OBJECT_GLOBAL << 62 | address >> 6;
     return (uint64_t)(part->what & 3) << 62 | number;
+}
+
+/*
+ * Keeps a number, 1 to RSC_OBJECT_MARK_MAX, for the object of data at `address`, which rsc_objects_find() just
+ * returned; 0 removes it, from a variable's line only.
+ */
+#define RSC_OBJECT_MARK_MAX ((1u << 24) - 1)
+void rsc_objects_keep_mark(struct rsc_objects *objects, uint64_t address, uint64_t key, uint32_t mark);
+
+/* Removes all of them. */
+void rsc_objects_forget_marks(struct rsc_objects *objects);
+
+/* The number kept for the object of data at `address`; 0: none. */
+static inline uint32_t rsc_objects_mark(const struct rsc_objects *objects, uint64_t address) {
+    const struct rsc_object_page *page = &objects->pages[address >> 12 & (RSC_OBJECT_PAGES - 1)];
+    if (page->page == address >> 12 && page->mark) return page->mark;
+    const struct rsc_object_part *part = &objects->cache[address >> 6 & (RSC_OBJECT_CACHE - 1)];
+    return address - part->start < part->bytes ? part->mark : 0;
 }
 
 #endif

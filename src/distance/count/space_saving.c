@@ -9,6 +9,8 @@
 
 #include "base/pages.h"
 
+#define CELLS_PER_SLOT 4u
+
 static size_t slot_bytes(const struct rsc_space_saving *table) {
     return ((size_t)table->slot_mask + 1) * sizeof *table->slots;
 }
@@ -30,10 +32,19 @@ int rsc_space_saving_init(struct rsc_space_saving *table, uint32_t rows) {
     return RSC_ENOMEM;
 }
 
+int rsc_space_saving_init_filtered(struct rsc_space_saving *table, uint32_t rows) {
+    if (rsc_space_saving_init(table, rows) < 0) return RSC_ENOMEM;
+    table->cells = calloc((table->slot_mask + 1ull) * CELLS_PER_SLOT, sizeof *table->cells);
+    if (table->cells) return 0;
+    rsc_space_saving_free(table);
+    return RSC_ENOMEM;
+}
+
 void rsc_space_saving_free(struct rsc_space_saving *table) {
     free(table->rows);
     free(table->error);
     free(table->next);
+    free(table->cells);
     rsc_pages_free(table->slots, slot_bytes(table));
     rsc_tally_free(&table->tally);
     memset(table, 0, sizeof *table);
@@ -41,21 +52,25 @@ void rsc_space_saving_free(struct rsc_space_saving *table) {
 
 /* ---- keys ---- */
 
+static uint32_t home_of(const struct rsc_space_saving *table, uint64_t key) {
+    return (uint32_t)(rsc_space_saving_hash(key) >> table->slot_shift);
+}
+
 static void slot_add(struct rsc_space_saving *table, uint64_t key, uint32_t row) {
-    uint32_t at = rsc_space_saving_home(table, key);
+    uint32_t at = home_of(table, key);
     while (table->slots[at].row) at = (at + 1) & table->slot_mask;
     table->slots[at] = (struct rsc_space_slot){.key = key, .row = row + 1};
 }
 
 /* Moves up the keys after the gap that a search would no longer find. */
 static void slot_remove(struct rsc_space_saving *table, uint64_t key) {
-    uint32_t mask = table->slot_mask, gap = rsc_space_saving_home(table, key);
+    uint32_t mask = table->slot_mask, gap = home_of(table, key);
     while (table->slots[gap].key != key || !table->slots[gap].row) {
         assert(table->slots[gap].row);
         gap = (gap + 1) & mask;
     }
     for (uint32_t at = (gap + 1) & mask; table->slots[at].row; at = (at + 1) & mask) {
-        uint32_t home = rsc_space_saving_home(table, table->slots[at].key);
+        uint32_t home = home_of(table, table->slots[at].key);
         if (((at - home) & mask) < ((at - gap) & mask)) continue;
         table->slots[gap] = table->slots[at];
         gap = at;
@@ -64,6 +79,12 @@ static void slot_remove(struct rsc_space_saving *table, uint64_t key) {
 }
 
 /* ---- the radix heap ---- */
+
+uint64_t rsc_space_saving_total(struct rsc_space_saving *table, uint32_t row) {
+    uint64_t cold;
+    if (!table->cells) return table->rows[row].count;
+    return table->error[row] + rsc_tally_read(&table->tally, row, &cold, NULL);
+}
 
 static uint32_t list_of(const struct rsc_space_saving *table, uint64_t count) {
     uint64_t difference = count ^ table->smallest;
@@ -77,6 +98,11 @@ static void list_push(struct rsc_space_saving *table, uint32_t row, uint64_t cou
     table->filled |= 1ull << list;
 }
 
+static void list_pop(struct rsc_space_saving *table) {
+    table->head[0] = table->next[table->head[0] - 1];
+    if (!table->head[0]) table->filled &= ~1ull;
+}
+
 /* For list `list` > 0, with all before it empty: rows that outgrew it leave, and its smallest count becomes the
  * smallest. */
 static void list_spread(struct rsc_space_saving *table, uint32_t list) {
@@ -88,11 +114,12 @@ static void list_spread(struct rsc_space_saving *table, uint32_t list) {
     while (left) {
         row = left - 1;
         left = table->next[row];
-        if (list_of(table, table->rows[row].count) != list) {
-            list_push(table, row, table->rows[row].count);
+        uint64_t count = rsc_space_saving_total(table, row);
+        if (list_of(table, count) != list) {
+            list_push(table, row, count);
             continue;
         }
-        if (table->rows[row].count < least) least = table->rows[row].count;
+        if (count < least) least = count;
         table->next[row] = kept;
         kept = row + 1;
     }
@@ -101,12 +128,12 @@ static void list_spread(struct rsc_space_saving *table, uint32_t list) {
     while (kept) {
         row = kept - 1;
         kept = table->next[row];
-        list_push(table, row, table->rows[row].count);
+        list_push(table, row, rsc_space_saving_total(table, row));
     }
 }
 
-/* Takes a row with the smallest count off its list, which must not be empty. */
-static uint32_t list_take(struct rsc_space_saving *table) {
+/* Finds the smallest count of a full table. Returns a row that has it, still the first of list 0. */
+static uint32_t list_least(struct rsc_space_saving *table) {
     for (;;) {
         uint32_t list = (uint32_t)__builtin_ctzll(table->filled);
         if (list) {
@@ -114,26 +141,47 @@ static uint32_t list_take(struct rsc_space_saving *table) {
             continue;
         }
         uint32_t row = table->head[0] - 1;
-        table->head[0] = table->next[row];
-        if (!table->head[0]) table->filled &= ~1ull;
-        if (table->rows[row].count == table->smallest) return row;
-        list_push(table, row, table->rows[row].count);
+        uint64_t count = rsc_space_saving_total(table, row);
+        if (count == table->smallest) return row;
+        list_pop(table);
+        list_push(table, row, count);
     }
 }
 
-uint32_t rsc_space_saving_admit(struct rsc_space_saving *table, uint64_t key) {
-    uint32_t row;
-    if (table->used < table->row_count) {
-        row = table->used++;
-    } else {
-        row = list_take(table);
-        if (table->leaving) table->leaving(table->owner, row);
-        slot_remove(table, table->rows[row].key);
-        rsc_tally_clear(&table->tally, row);
-        table->error[row] = table->rows[row].count;
-    }
+/* Gives a row of count `error` to the key; the caller counts it. */
+static uint32_t row_take(struct rsc_space_saving *table, uint32_t row, uint64_t key, uint64_t error) {
     table->rows[row].key = key;
+    table->rows[row].count = table->error[row] = error;
     slot_add(table, key, row);
-    list_push(table, row, table->rows[row].count + 1); /* the caller counts it */
+    list_push(table, row, error + 1);
     return row;
+}
+
+static uint16_t *cell_of(struct rsc_space_saving *table, uint64_t hash) {
+    return &table->cells[hash >> (table->slot_shift - 2)];
+}
+
+uint32_t rsc_space_saving_admit(struct rsc_space_saving *table, uint64_t key) {
+    if (table->used < table->row_count) return row_take(table, table->used++, key, 0);
+    uint32_t row = list_least(table);
+    uint64_t left = table->rows[row].key;
+    list_pop(table);
+    if (table->leaving) table->leaving(table->owner, row);
+    slot_remove(table, left);
+    rsc_tally_clear(&table->tally, row);
+    if (table->cells)
+        *cell_of(table, rsc_space_saving_hash(left)) =
+            table->smallest < UINT16_MAX ? (uint16_t)table->smallest : UINT16_MAX;
+    table->replaced++;
+    return row_take(table, row, key, table->smallest);
+}
+
+uint32_t rsc_space_saving_offer(struct rsc_space_saving *table, uint64_t key, uint64_t hash) {
+    if (table->used < table->row_count) return rsc_space_saving_admit(table, key);
+    uint16_t *cell = cell_of(table, hash);
+    /* `smallest` is a lower bound until list_least() settles it; a full cell could be any count */
+    if (*cell >= table->smallest) list_least(table);
+    if (*cell >= table->smallest || *cell == UINT16_MAX) return rsc_space_saving_admit(table, key);
+    ++*cell;
+    return RSC_SPACE_NO_ROW;
 }

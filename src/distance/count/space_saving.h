@@ -11,6 +11,13 @@
  * a row. A row's histogram (tally.h) is cleared when the row is replaced: its total
  * is count - error.
  *
+ * Most keys of a long tail come a few times and never again; each would replace a row
+ * for nothing. A *filtered* table (Homem and Carvalho, 2010) has cells that keys
+ * without a row share by hash. Such a key counts in its cell, which is an upper bound
+ * of what it had so far, and gets a row when the cell reaches the smallest count. A
+ * replaced key leaves its count in its cell. The bounds above hold: a cell is never
+ * larger than the smallest count, and a new row never starts from more than it.
+ *
  * The smallest count never decreases, so a radix heap finds it: rows are listed by
  * the highest bit in which their count differs from the smallest. Counting leaves a
  * row in its list; it moves to the right list when it is next visited.
@@ -50,33 +57,52 @@ struct rsc_space_saving {
     uint64_t filled;     /* bit b: list b is not empty */
     uint32_t head[64];   /* rows + 1 by bit of difference from smallest; 0: none */
     uint32_t *next;      /* by row: the next of its list + 1 */
+
+    uint16_t *cells; /* filtered: 4 for each slot, by the hash of a key; else NULL. Owned */
+    uint64_t replaced; /* rows so far */
 };
 
 /* rows >= 1. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
 int rsc_space_saving_init(struct rsc_space_saving *table, uint32_t rows);
 void rsc_space_saving_free(struct rsc_space_saving *table);
 
+/*
+ * The same, filtered. Everything is counted in the tally, which is where counts are read from when they
+ * are needed: rsc_space_saving_total(), not rows[].count.
+ */
+int rsc_space_saving_init_filtered(struct rsc_space_saving *table, uint32_t rows);
+
+/* What a row counts, with its error. */
+uint64_t rsc_space_saving_total(struct rsc_space_saving *table, uint32_t row);
+
+/* Filtered: a row for `key`, which has none; or RSC_SPACE_NO_ROW, and the key was counted in its cell. */
+uint32_t rsc_space_saving_offer(struct rsc_space_saving *table, uint64_t key, uint64_t hash);
+
 /* Gives `key`, which has no row, a row and returns it. */
 uint32_t rsc_space_saving_admit(struct rsc_space_saving *table, uint64_t key);
 
-static inline uint32_t rsc_space_saving_home(const struct rsc_space_saving *table, uint64_t key) {
+/* One multiplication: slots and cells are its upper bits. */
+static inline uint64_t rsc_space_saving_hash(uint64_t key) {
     unsigned __int128 product = (unsigned __int128)(key ^ 0xA0761D6478BD642Full) * 0xE7037ED1A0B428DBull;
-    return (uint32_t)(((uint64_t)product ^ (uint64_t)(product >> 64)) >> table->slot_shift);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 /* always_inline: gcc drops calls of functions that only prefetch. */
 static inline __attribute__((always_inline)) void rsc_space_saving_prefetch(const struct rsc_space_saving *table,
-                                                                            uint64_t key) {
-    __builtin_prefetch(&table->slots[rsc_space_saving_home(table, key)]);
+                                                                            uint64_t hash) {
+    __builtin_prefetch(&table->slots[hash >> table->slot_shift]);
 }
 
 /* The row of `key`, or RSC_SPACE_NO_ROW. Valid until the next key is admitted. */
 #define RSC_SPACE_NO_ROW UINT32_MAX
-static inline uint32_t rsc_space_saving_find(const struct rsc_space_saving *table, uint64_t key) {
+static inline uint32_t rsc_space_saving_find_hashed(const struct rsc_space_saving *table, uint64_t key, uint64_t hash) {
     const struct rsc_space_slot *slot;
-    uint32_t at = rsc_space_saving_home(table, key);
+    uint64_t at = hash >> table->slot_shift;
     while ((slot = &table->slots[at])->row && slot->key != key) at = (at + 1) & table->slot_mask;
     return slot->row - 1;
+}
+static inline uint32_t rsc_space_saving_find(const struct rsc_space_saving *table, uint64_t key) {
+    return rsc_space_saving_find_hashed(table, key, rsc_space_saving_hash(key));
 }
 
 /* Counts a row once, in counter `bin` of its tally. */

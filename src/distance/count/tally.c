@@ -25,8 +25,12 @@ void rsc_tally_free(struct rsc_tally *tally) {
 
 static uint64_t carry_key(uint32_t row, uint32_t bin) { return (uint64_t)row << 7 | bin; }
 
-void rsc_tally_carry(struct rsc_tally *tally, uint32_t row, uint32_t bin, uint64_t times) {
+void rsc_tally_turn(struct rsc_tally *tally, uint32_t row, uint32_t bin) {
     struct rsc_u64_table *carried = &tally->carried;
+    if (tally->rows[row].count[bin]) {
+        tally->rows[row].used[bin >> 6] |= 1ull << (bin & 63);
+        return;
+    }
     if (!carried->entries && rsc_u64_table_init(carried, 0) < 0) {
         tally->failed = 1;
         return;
@@ -44,28 +48,13 @@ void rsc_tally_carry(struct rsc_tally *tally, uint32_t row, uint32_t bin, uint64
         entry->value = 1;
         carried->used++;
     }
-    entry->value += times;
+    entry->value++;
 }
 
 static uint64_t carries(struct rsc_tally *tally, uint32_t row, uint32_t bin) {
     if (!tally->carried.entries) return 0;
     const struct rsc_u64_entry *entry = rsc_u64_table_find(&tally->carried, carry_key(row, bin));
     return entry->value ? entry->value - 1 : 0;
-}
-
-void rsc_tally_add_row(struct rsc_tally *tally, uint32_t row, struct rsc_tally *from, uint32_t from_row) {
-    struct rsc_tally_row *into = &tally->rows[row];
-    const struct rsc_tally_row *counts = &from->rows[from_row];
-    for (uint32_t half = 0; half < 2; half++) {
-        for (uint64_t left = counts->used[half]; left; left &= left - 1) {
-            uint32_t bin = half * 64 + (uint32_t)__builtin_ctzll(left);
-            uint64_t sum = (uint64_t)into->count[bin] + counts->count[bin];
-            uint64_t times = (sum >> 32) + carries(from, from_row, bin);
-            into->count[bin] = (uint32_t)sum;
-            if (times) rsc_tally_carry(tally, row, bin, times);
-        }
-        into->used[half] |= counts->used[half];
-    }
 }
 
 void rsc_tally_clear(struct rsc_tally *tally, uint32_t row) {

@@ -37,23 +37,19 @@ void rsc_tally_free(struct rsc_tally *tally);
 
 /* The counter of a distance; UINT32_MAX is cold, one less invalidated. Distances from `cap` on count as cap. */
 static inline uint32_t rsc_tally_bin(uint32_t rd, uint32_t cap) {
-    if (rd >= UINT32_MAX - 1) return rd == UINT32_MAX ? RSC_TALLY_COLD : RSC_TALLY_INVALIDATED;
     uint32_t bin = 1 + rsc_bin_of_coarse(rd < cap ? rd : cap);
-    return bin < RSC_TALLY_INVALIDATED ? bin : RSC_TALLY_INVALIDATED - 1;
+    if (bin >= RSC_TALLY_INVALIDATED) bin = RSC_TALLY_INVALIDATED - 1;
+    if (rd == UINT32_MAX) bin = RSC_TALLY_COLD;
+    return rd == UINT32_MAX - 1 ? RSC_TALLY_INVALIDATED : bin;
 }
 
-/* Records that a counter wrapped this many times. */
-void rsc_tally_carry(struct rsc_tally *tally, uint32_t row, uint32_t bin, uint64_t times);
+/* After a counter became 1, which may be its first time, or wrapped to 0. */
+void rsc_tally_turn(struct rsc_tally *tally, uint32_t row, uint32_t bin);
 
 static inline void rsc_tally_add(struct rsc_tally *tally, uint32_t row, uint32_t bin) {
-    struct rsc_tally_row *counts = &tally->rows[row];
-    uint32_t before = counts->count[bin]++;
-    if (__builtin_expect(before == 0, 0)) counts->used[bin >> 6] |= 1ull << (bin & 63);
-    if (__builtin_expect(before == UINT32_MAX, 0)) rsc_tally_carry(tally, row, bin, 1);
+    uint32_t count = ++tally->rows[row].count[bin];
+    if (__builtin_expect(count <= 1, 0)) rsc_tally_turn(tally, row, bin);
 }
-
-/* Adds row `from_row` of another tally to a row. */
-void rsc_tally_add_row(struct rsc_tally *tally, uint32_t row, struct rsc_tally *from, uint32_t from_row);
 
 /* Empties a row. */
 void rsc_tally_clear(struct rsc_tally *tally, uint32_t row);

@@ -28,7 +28,7 @@ void rsc_top_lines_count(struct rsc_top_lines *top, const uint64_t *lines, const
                          uint32_t count) {
     struct rsc_space_saving *table = &top->table;
     for (uint32_t i = 0; i < count; i++) {
-        if (i + PREFETCH < count) rsc_space_saving_prefetch(table, lines[i + PREFETCH]);
+        if (i + PREFETCH < count) rsc_space_saving_prefetch(table, rsc_space_saving_hash(lines[i + PREFETCH]));
         uint32_t row = rsc_space_saving_find(table, lines[i]), bin = rsc_tally_bin(rd[i], top->cap);
         if (rd[i] < top->misses_from) {
             if (row != RSC_SPACE_NO_ROW) rsc_tally_add(&table->tally, row, bin);
