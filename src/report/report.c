@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "report/advise/advise.h"
+#include "report/compare/accuracy.h"
 #include "report/compare/diff.h"
 #include "report/page/page.h"
 #include "report/results/results.h"
@@ -105,6 +106,7 @@ static const struct {
                           [RSC_REPORT_SARIF] = rsc_diff_sarif,
                           [RSC_REPORT_GITHUB] = rsc_diff_github},
                          NULL},
+    [RSC_RESULT_ACCURACY] = {{[RSC_REPORT_TEXT] = rsc_accuracy_text, [RSC_REPORT_JSON] = rsc_accuracy_json}, NULL},
     [RSC_RESULT_ADVICE] = {{[RSC_REPORT_TEXT] = rsc_advise_text, [RSC_REPORT_JSON] = rsc_advise_json}, NULL},
     [RSC_RESULT_ANNOTATION] = {{[RSC_REPORT_TEXT] = rsc_annotate_text, [RSC_REPORT_CSV] = rsc_annotate_csv}, NULL},
     [RSC_RESULT_TABLE] = {{[RSC_REPORT_TEXT] = rsc_table_text, [RSC_REPORT_CSV] = rsc_table_csv}, NULL},

@@ -3,7 +3,7 @@
  * page.
  *
  * Kinds of results: profiles, a simulation, a study of sampling, loops, a comparison,
- * advice, annotated source, a table. A table in report.c lists the formats of each kind,
+ * its accuracy, advice, annotated source, a table. A table in report.c lists the formats of each kind,
  * and which kinds can be saved as profiles. Everything is built in memory; the caller
  * decides where it goes (terminal, pager, file).
  */
@@ -35,6 +35,7 @@ enum rsc_result_kind {
     RSC_RESULT_STUDY,
     RSC_RESULT_LOOPS,
     RSC_RESULT_DIFF,
+    RSC_RESULT_ACCURACY,
     RSC_RESULT_ADVICE,
     RSC_RESULT_ANNOTATION,
     RSC_RESULT_TABLE,
@@ -50,6 +51,7 @@ struct rsc_result {
     const struct rsc_study *study;
     const struct rsc_loops_findings *loops;
     const struct rsc_diff_report *diff;
+    const struct rsc_accuracy_report *accuracy;
     const struct rsc_annotate_options *annotate;
     const struct rsc_table *table;
 };

@@ -122,6 +122,59 @@ $ reusescope diff s1.data s2.data --at 256K --fail-on 'miss_ratio>+0%' | grep -E
    256 KiB             31.3 %    32.7 %    +4.4 %  same
  no regression by the 1 rule given
 
+# The papers' measures, worked out by hand: all reuses of one are an octave above those of the other.
+# Intervals 4,096 and 8,192: neighbouring bins, whose means share half. Distances 4,095 and 8,191: the first bin has
+# one neighbour, so they share three quarters. Of 87 sizes, the 8 from 4,096 to before 8,192 differ by 0.5.
+$ for n in 4096 8192; do reusescope gen cyclic,lines=$n -n $((2 * n)) -q -o c$n.rsct && reusescope analyze c$n.rsct -q -o c$n.data; done
+$ reusescope diff --accuracy c4096.data c8192.data
+c8192.data against c4096.data
+ single by exact against single by exact, lines of 64 B
+                              S     S-hat       EMD
+   reuse intervals       0.0000    0.5000    1.0000
+   reuse distances       0.0000    0.7500    1.0000
+   distances in the profile's bins, references without one included: overlap 0.5000
+   miss ratio: MAE 0.04598, at most 0.50000, over 87 sizes
+$ reusescope diff --accuracy c4096.data c4096.data --format json
+{"schema":"reusescope-accuracy/1","old":"c4096.data","new":"c4096.data","unmatched":0,"comparisons":[
+  {"old":{"by":"exact","model":"single","references":8192},"new":{"by":"exact","model":"single","references":8192},"line_bytes":64,"ri":{"s":1,"s_hat":1,"emd":0},"rd":{"s":1,"s_hat":1,"emd":0},"overlap":1,"mae":0,"worst":0,"sizes":79,"within_bars":null}]}
+# An estimate has bars; intervals that were not counted are not compared; files with several profiles.
+$ reusescope analyze z.rsct -q -o exact.data && reusescope analyze z.rsct --no-ri -q -o plain.data
+$ reusescope diff --accuracy exact.data s1.data -o accuracy.json && python3 -m jsonschema -i accuracy.json $SOURCE/docs/schema/accuracy.schema.json 2>/dev/null && echo valid
+valid
+$ reusescope diff --accuracy exact.data s1.data | grep bars
+   the error bars meet at 100 % of these sizes
+$ reusescope diff --accuracy exact.data plain.data | grep -e intervals -e MAE
+   reuse intervals            -         -         -
+   miss ratio: MAE 0.00000, at most 0.00000, over 105 sizes
+$ reusescope diff --accuracy both.data a.data | tail -1
+ 1 profile without a partner in the other file
+# What cannot be compared.
+$ printf '0 0\n0 40\n' > once.din && reusescope analyze once.din -q -o once.data && reusescope diff --accuracy a.data once.data
+reusescope: a.data and once.data cannot be compared: one has no reuses
+[1]
+$ reusescope analyze z.rsct --line 128 -q -o wide.data && reusescope diff --accuracy exact.data wide.data
+reusescope: exact.data and wide.data cannot be compared: their line sizes differ
+[1]
+$ reusescope analyze z.rsct --max-distance 100 -q -o cut.data && reusescope diff --accuracy exact.data cut.data
+reusescope: exact.data and cut.data cannot be compared: --max-distance cut off distances
+[1]
+$ reusescope gen uniform,lines=100,threads=2 -n 5000 -q -o two.rsct && reusescope analyze two.rsct --model both -q -o models.data && reusescope analyze two.rsct --model private -q -o private.data && reusescope analyze two.rsct -q -o single.data
+$ reusescope diff --accuracy private.data single.data
+reusescope: private.data and single.data cannot be compared: one is of private stacks, the other of one stack
+[1]
+$ reusescope diff --accuracy models.data models.data | grep by
+ private by exact against private by exact, lines of 64 B
+ shared by exact against shared by exact, lines of 64 B
+$ reusescope analyze two.rsct --requests -q -o requests.data && reusescope diff --accuracy requests.data single.data
+reusescope: requests.data and single.data cannot be compared: one is of requests for whole objects
+[1]
+$ reusescope diff --accuracy exact.data s1.data --at 1M
+reusescope diff: --accuracy does not take --at
+[2]
+$ reusescope diff --accuracy exact.data s1.data --format github
+reusescope diff: github is not a format for this result: text, json
+[2]
+
 # What makes no sense.
 $ reusescope diff old.json
 reusescope diff: two profiles are needed: OLD NEW
