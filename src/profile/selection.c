@@ -47,8 +47,9 @@ int rsc_selection_make(struct rsc_selection *selection, const struct rsc_profile
     if (!selection->codes) return RSC_ENOMEM;
     for (size_t i = 0; i < profile->code_count; i++) {
         const struct rsc_code_row *row = &profile->code[i];
-        uint64_t misses = rsc_histogram_at_least(&row->rd, selection->size_lines);
+        uint64_t misses = rsc_histogram_at_least(&row->rd, selection->size_lines) + row->invalidated;
         selection->misses += misses;
+        selection->invalidated += row->invalidated;
         if (misses) selection->codes[selection->count++] = (struct rsc_selected){row, misses};
     }
     qsort(selection->codes, selection->count, sizeof *selection->codes, by_misses);

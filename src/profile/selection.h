@@ -3,8 +3,9 @@
  * instructions whose reuses miss at a cache size, the fewest that cover a share of the
  * misses, and how good a selection by one profile is when judged by another.
  *
- * A miss here is a reuse at a distance of the cache's size or more; cold and invalidated
- * references do not count. Sizes are edges of the rows' bins (4 per octave), so no bin is
+ * A miss here is a reuse at a distance of the cache's size or more, or one of a line that
+ * another thread invalidated (private stacks; it misses at any size). Cold references do
+ * not count. Sizes are edges of the rows' bins (4 per octave), so no bin is
  * split. Instructions are identified by address and module.
  */
 #ifndef RSC_PROFILE_SELECTION_H
@@ -12,8 +13,8 @@
 
 #include "profile/profile_model.h"
 
-/* The largest size in lines, an edge of RSC_BINS_COARSE, at which `share` of all reuses or more miss; 1: there is none;
- * 0: no reuses. */
+/* The largest size in lines, an edge of RSC_BINS_COARSE, at which `share` or more of the reuses that have a distance
+ * miss; 1: there is none; 0: no reuses. */
 uint64_t rsc_selection_size(const struct rsc_profile *profile, double share);
 
 /* The largest edge <= `lines`. */
@@ -21,12 +22,12 @@ uint64_t rsc_selection_edge(uint64_t lines);
 
 struct rsc_selected {
     const struct rsc_code_row *row;
-    uint64_t misses;
+    uint64_t misses; /* invalidated ones included */
 };
 
 struct rsc_selection {
     uint64_t size_lines;
-    uint64_t misses; /* of all rows */
+    uint64_t misses, invalidated; /* of all rows */
     struct rsc_selected *codes; /* owned; all that miss, most misses first, then by address */
     size_t count;
 };

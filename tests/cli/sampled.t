@@ -79,25 +79,50 @@ $ awk 'BEGIN { for (r = 0; r < 20; r++) for (i = 0; i < 1000; i++) { printf "0x2
 $ reusescope analyze p.out --from pinatrace --bins 10 -q -o exact.data
 $ reusescope analyze p.out --from pinatrace --bins 10 --engine sampled:period=20 -q -o sampled.data
 $ reusescope report --select 90 exact.data sampled.data
- exact.data: 2 instructions have 90 % of the 22,800 reuses that miss in 64 KiB
+ exact.data, single: 2 instructions have 90 % of the 22,800 reuses that miss in 64 KiB
       misses    share   in all  code
       19.0 k   83.3 %   83.3 %  0x20
        3,800   16.7 %  100.0 %  0x30
 \
- sampled.data: 2 instructions have 90 % of the 22,905 reuses that miss in 64 KiB
+ sampled.data, single: 2 instructions have 90 % of the 22,905 reuses that miss in 64 KiB
       misses    share   in all  code
       19.3 k   84.4 %   84.4 %  0x20
        3,581   15.6 %  100.0 %  0x30
-             of 2 chosen by this, by the first: weight matching 100.0 %, key matching 100.0 %
+             against exact.data, single, and its 2: weight matching 100.0 %, key matching 100.0 %
              accuracy of distances: 98.3 %, without distance 0: 98.3 %
 $ reusescope report --select 80,50 exact.data --format csv
-profile,lines,rank,pc,function,file,line,misses,share,weight_matching,key_matching
-"exact.data",1024,1,0x20,"","",0,19000,0.833333,,
+profile,model,lines,rank,pc,function,file,line,misses,invalidated,share,weight_matching,key_matching
+"exact.data","single",1024,1,0x20,"","",0,19000,0,0.833333,,
 $ reusescope report --select 99 --at 32K exact.data
- exact.data: 2 instructions have 99 % of the 22,800 reuses that miss in 32 KiB
+ exact.data, single: 2 instructions have 99 % of the 22,800 reuses that miss in 32 KiB
       misses    share   in all  code
       19.0 k   83.3 %   83.3 %  0x20
        3,800   16.7 %  100.0 %  0x30
+# Private stacks: what another thread took misses in any size. In each of 21 rounds thread 2 writes 10 lines (0x20), which
+# thread 1 reads (0x10) before it sweeps 100 lines (0x40) and then stays on one (0x30): 20 x 100 reuses at distance 110, 20 x 10
+# invalidated ones in its private stack. In the shared stack 0x10 finds the lines that 0x20 has just written, and 0x20 misses.
+$ awk 'BEGIN { print "addr,size,kind,tid,pc"; for (r = 0; r < 21; r++) { for (i = 0; i < 10; i++) print i * 64 ",8,W,2,0x20"; for (i = 0; i < 10; i++) print i * 64 ",8,R,1,0x10"; for (i = 0; i < 100; i++) print 65536 + i * 64 ",8,R,1,0x40"; for (i = 0; i < 200; i++) print "32768,8,R,1,0x30" } }' > taken.csv
+$ reusescope analyze taken.csv --model both -q -o both.data && reusescope analyze taken.csv --model private -q -o private.data
+$ reusescope report --select 99 both.data private.data
+ both.data, private: 2 instructions have 99 % of the 2,220 reuses that miss in 6 KiB (200 of them invalidated)
+      misses    share   in all  code
+       2,000   90.1 %   90.1 %  0x40
+         200    9.0 %   99.1 %  0x10
+\
+ both.data, shared: 2 instructions have 99 % of the 2,220 reuses that miss in 6 KiB
+      misses    share   in all  code
+       2,000   90.1 %   90.1 %  0x40
+         200    9.0 %   99.1 %  0x20
+\
+ private.data, private: 2 instructions have 99 % of the 2,220 reuses that miss in 6 KiB (200 of them invalidated)
+      misses    share   in all  code
+       2,000   90.1 %   90.1 %  0x40
+         200    9.0 %   99.1 %  0x10
+             against both.data, private, and its 2: weight matching 100.0 %, key matching 100.0 %
+$ reusescope report --select 90 private.data both.data --at 1M --format csv
+profile,model,lines,rank,pc,function,file,line,misses,invalidated,share,weight_matching,key_matching
+"private.data","private",16384,1,0x10,"","",0,200,200,1.000000,,
+"both.data","private",16384,1,0x10,"","",0,200,200,1.000000,1.000000,1.000000
 $ reusescope report --select 0 exact.data
 reusescope report: --select 0: not a percentage of misses, or that and one of reuses, as 90 or 90,10
 [2]

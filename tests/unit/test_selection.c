@@ -78,6 +78,28 @@ static void matching_by_hand(void **state) {
     rsc_profile_free(guess);
 }
 
+/* Invalidated references miss at any size, and do not move the size. */
+static void invalidated_ones_count(void **state) {
+    (void)state;
+    uint64_t far[] = {400, 300, 0};
+    struct rsc_profile *profile = profile_of(far, 3);
+    struct rsc_selection selection;
+    profile->code[2].invalidated = 350;
+    profile->invalidated = 350;
+    assert_int_equal(rsc_selection_size(profile, 0.10), 96);
+    assert_int_equal(rsc_selection_make(&selection, profile, 96), 0);
+    assert_int_equal(selection.misses, 1050);
+    assert_int_equal(selection.invalidated, 350);
+    assert_int_equal(selection.codes[1].row->place.pc, 3);
+    assert_int_equal(rsc_selection_cover(&selection, 0.75), 3);
+    rsc_selection_free(&selection);
+    assert_int_equal(rsc_selection_make(&selection, profile, 4096), 0);
+    assert_int_equal(selection.count, 1);
+    assert_int_equal(selection.codes[0].misses, 350);
+    rsc_selection_free(&selection);
+    rsc_profile_free(profile);
+}
+
 static void accuracy_with_and_without_zero(void **state) {
     (void)state;
     struct rsc_profile *a = rsc_profile_new(), *b = rsc_profile_new();
@@ -100,6 +122,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_size_at_which_a_share_misses),
         cmocka_unit_test(matching_by_hand),
+        cmocka_unit_test(invalidated_ones_count),
         cmocka_unit_test(accuracy_with_and_without_zero),
     };
     return cmocka_run_group_tests_name("selection", tests, NULL, NULL);

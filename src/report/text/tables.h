@@ -31,8 +31,9 @@ enum rsc_table_kind {
     RSC_TABLE_CDF,
     /*
      * The instructions that cover `cover` of the reuses that miss at the style's size; if it
-     * has none, at the size at which `share` of the first profile's reuses miss. Every
-     * further profile is also matched with the first (selection.h). selection_table.c
+     * has none, at the size at which `share` of the reuses miss in the first profile with
+     * the same stacks and line size, with which every further one is matched
+     * (selection.h). selection_table.c
      */
     RSC_TABLE_SELECTION,
 };
