@@ -40,8 +40,9 @@ static const struct rsc_option options[] = {
     {OPT_ORDER, 0, "order", "ORDER", "thread order: time (default) or strict (one at a time, round-robin)",
      "time strict"},
     {OPT_SEED, 0, "seed", "S", "seed for the program's startup random bytes (default 1), for repeatable runs", NULL},
-    {OPT_NATIVE, 0, "native", NULL,
-     "first run the program once unwatched (no input or output), to measure the slowdown", NULL},
+    {OPT_NATIVE, 0, "native", "[=BINARY]",
+     "first run the program, or BINARY (its plain build), once unwatched (no input or output), to measure the slowdown",
+     NULL},
     RSC_HEADING("recording"),
     {OPT_TRACE, 0, "trace", "FILE", "also record a native trace (%p: process id)", NULL},
     {OPT_NO_ANALYSIS, 0, "no-analysis", NULL, "with --trace: only record", NULL},
@@ -68,8 +69,8 @@ struct run {
     char trace_name[4096];
     struct rsc_trace_writer *writer;
     int trace_full;
-    int measure_native;
-    double native_seconds; /* processor time unwatched; 0: not measured */
+    struct rsc_run_base base;
+    struct rsc_target plain; /* of --native=BINARY */
     int model_given;
     int both_by_default; /* if only one thread ran, the models are the same and only one is shown */
 };
@@ -118,7 +119,10 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
             return rsc_option_refuse(parser, "not one of time, strict");
         return -1;
     case OPT_SEED: request->seed_given = 1; return parse_count(parser, &request->seed);
-    case OPT_NATIVE: run->measure_native = 1; return -1;
+    case OPT_NATIVE:
+        run->base.measured = 1;
+        run->base.binary = parser->value;
+        return parser->value && !*parser->value ? rsc_option_refuse(parser, "no file is named") : -1;
     case OPT_RATE:
         leave = parse_count(parser, &asked->rate);
         return leave < 0 && (!asked->rate || asked->rate > 100000)
@@ -207,10 +211,26 @@ static int open_trace(struct run *run, struct rsc_error *error) {
     return rsc_trace_writer_open(&run->writer, run->trace_name, &writer, error);
 }
 
+/* Runs the program, or the binary of --native=BINARY with its arguments, unwatched. */
+static int run_base(struct run *run, struct rsc_error *error) {
+    struct rsc_target *plain = &run->plain;
+    size_t count = 0;
+    if (!run->base.binary) return rsc_launch_native(&run->target, run->request.command, &run->base.run, error);
+    while (run->request.command[count]) count++;
+    char **words = malloc((count + 1) * sizeof *words);
+    if (!words) return rsc_fail_memory(error, "--native");
+    memcpy(words, run->request.command, (count + 1) * sizeof *words);
+    words[0] = plain->script[0] ? plain->script : plain->path;
+    int status = rsc_launch_native(plain, words, &run->base.run, error);
+    free(words);
+    return status;
+}
+
 /* Collector, models, engines and files: every check that can fail before the program runs. */
 static int open_run(struct run *run, struct rsc_error *error) {
     const struct rsc_collector_kind *kind = run->with;
     int status = rsc_target_find(&run->target, run->request.command[0], error);
+    if (!status && run->base.binary) status = rsc_target_find(&run->plain, run->base.binary, error);
     run->request.target = &run->target;
     if (!status && !kind) status = rsc_collector_choose(&kind, &run->request, error);
     if (status < 0) return status;
@@ -219,8 +239,7 @@ static int open_run(struct run *run, struct rsc_error *error) {
     status = rsc_run_engines_open(&run->analysis, &run->asked, kind, &run->request, error);
     if (!status && run->with) status = kind->check(&run->request, error);
     if (!status) status = open_trace(run, error);
-    if (!status && run->measure_native)
-        status = rsc_launch_native_seconds(&run->target, run->request.command, &run->native_seconds, error);
+    if (!status && run->base.measured) status = run_base(run, error);
     return status;
 }
 
@@ -245,7 +264,7 @@ static int watch(struct run *run, struct rsc_error *error) {
     while ((status = collector->kind->next(collector, &batch, &columns, error)) != RSC_COLLECT_ENDED) {
         if (status == RSC_COLLECT_BATCH) status = deliver_batch(run, &batch, &columns, error);
         if (status < 0) return status;
-        rsc_run_progress(&run->analysis, collector, run->native_seconds);
+        rsc_run_progress(&run->analysis, collector, &run->base);
     }
     rsc_progress_end(&run->session);
     collector->kind->describe(collector, &run->facts);
@@ -295,7 +314,7 @@ static void say_the_rest(const struct run *run) {
 
 static int deliver(struct run *run) {
     int leave = RSC_EXIT_OK;
-    rsc_run_say(&run->analysis, &run->collector, &run->facts, &run->whole, run->native_seconds);
+    rsc_run_say(&run->analysis, &run->collector, &run->facts, &run->whole, &run->base);
     say_the_rest(run);
     if (run->asked.only_record) rsc_hint(&run->session, "reusescope analyze %s", run->trace_name);
     else leave = rsc_session_deliver(&run->session, run->analysis.profiles, run->analysis.count, 1);

@@ -26,7 +26,8 @@ static void print_wrapped(FILE *to, const char *text, int column, int indent) {
 static void print_option(FILE *to, const struct rsc_option *option) {
     char head[64];
     snprintf(head, sizeof head, "%s%c%s--%s%s%s", option->letter ? "-" : " ", option->letter ? option->letter : ' ',
-             option->letter ? ", " : "  ", option->name, option->value ? " " : "", option->value ? option->value : "");
+             option->letter ? ", " : "  ", option->name,
+             option->value && !rsc_option_value_is_optional(option) ? " " : "", option->value ? option->value : "");
     if (strlen(head) <= 26) fprintf(to, "  %-26s  ", head);
     else fprintf(to, "  %s\n%*s", head, OPTION_COLUMN, "");
     print_wrapped(to, option->help, OPTION_COLUMN, OPTION_COLUMN);
@@ -134,7 +135,7 @@ static void fish_completion(FILE *to) {
             fprintf(to, "complete -c reusescope -n '__fish_seen_subcommand_from %s' -l %s", rsc_verbs[i]->name,
                     option->name);
             if (option->letter) fprintf(to, " -s %c", option->letter);
-            if (option->value) fputs(" -r", to);
+            if (option->value && !rsc_option_value_is_optional(option)) fputs(" -r", to);
             if (option->words) fprintf(to, " -a '%s'", option->words);
             fputs(" -d '", to);
             quoted(to, option->help, "");
@@ -147,11 +148,12 @@ static void zsh_verb(FILE *to, const struct rsc_verb *verb) {
     fprintf(to, "    %s) _arguments", verb->name);
     const struct rsc_option *option;
     for (struct rsc_option_walk walk = {.verb = verb}; (option = rsc_option_walk_next(&walk));) {
-        fprintf(to, " \\\n        '--%s%s[", option->name, option->value ? "=" : "");
+        int optional = rsc_option_value_is_optional(option);
+        fprintf(to, " \\\n        '--%s%s[", option->name, optional ? "=-" : option->value ? "=" : "");
         quoted(to, option->help, "[]:");
         fputc(']', to);
         if (option->words) fprintf(to, ":%s:(%s)", option->name, option->words);
-        else if (option->value) fprintf(to, ":%s:_files", option->name);
+        else if (option->value) fprintf(to, "%s:%s:_files", optional ? ":" : "", option->name);
         fputc('\'', to);
     }
     fputs(" \\\n        '*:file:_files' ;;\n", to);

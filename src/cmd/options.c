@@ -100,6 +100,8 @@ static int unknown_option(const struct rsc_verb *verb, const char *typed) {
     return RSC_OPTIONS_BAD;
 }
 
+int rsc_option_value_is_optional(const struct rsc_option *option) { return option->value && option->value[0] == '['; }
+
 static int take_value(struct rsc_option_parser *parser, const char *attached) {
     const struct rsc_option *option = parser->option;
     parser->value = attached;
@@ -107,7 +109,7 @@ static int take_value(struct rsc_option_parser *parser, const char *attached) {
         rsc_usage_error(parser->verb, "--%s takes no value", option->name);
         return RSC_OPTIONS_BAD;
     }
-    if (option->value && !attached) {
+    if (option->value && !attached && !rsc_option_value_is_optional(option)) {
         if (parser->next >= parser->argc) {
             rsc_usage_error(parser->verb, "--%s needs a value: --%s %s", option->name, option->name, option->value);
             return RSC_OPTIONS_BAD;

@@ -15,7 +15,7 @@ struct rsc_option {
     int id;
     char letter;       /* -o; 0: none */
     const char *name;  /* "output", without dashes */
-    const char *value; /* name of the value in help; NULL: takes none */
+    const char *value; /* name of the value in help; NULL: takes none; "[=NAME]": optional, only as --name=VALUE */
     const char *help;
     const char *words; /* values for completion, separated by spaces; NULL: any */
 };
@@ -62,6 +62,9 @@ struct rsc_option_parser {
 };
 
 enum { RSC_OPERAND = -1, RSC_OPTIONS_END = -2, RSC_OPTIONS_BAD = -3 };
+
+/* Whether the option may be given without its value. */
+int rsc_option_value_is_optional(const struct rsc_option *option);
 
 /* Starts after the names of tool and verb. */
 void rsc_options_start(struct rsc_option_parser *parser, const struct rsc_verb *verb, int argc, char **argv);

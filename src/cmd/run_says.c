@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -27,6 +28,12 @@ static double cpu_so_far(const struct rsc_launch *launch) {
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
+/* Our own processor time, of all threads: the analysis. */
+static double own_seconds(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : rsc_usage_seconds(&usage);
+}
+
 /*
  * With --native: the time so far divided by the unwatched run's total, a lower bound
  * of the final slowdown. Else an estimate from the instruction count.
@@ -36,13 +43,15 @@ static void slowdown_so_far(const struct rsc_collector *collector, double instru
     double used = cpu_so_far(&collector->launch);
     *text = 0;
     if (!(used > 0)) return;
+    used += own_seconds();
     if (native_seconds > 0) snprintf(text, room, ", slowdown at least %.1fx", used / native_seconds);
     else if (instructions > INSTRUCTIONS_LEAST)
         snprintf(text, room, ", slowdown perhaps %.0f to %.0fx", 1e9 * used * INSTRUCTIONS_PER_NS_LOW / instructions,
                  1e9 * used * INSTRUCTIONS_PER_NS_HIGH / instructions);
 }
 
-void rsc_run_progress(struct rsc_analysis *analysis, const struct rsc_collector *collector, double native_seconds) {
+void rsc_run_progress(struct rsc_analysis *analysis, const struct rsc_collector *collector,
+                      const struct rsc_run_base *base) {
     struct rsc_session *session = analysis->session;
     struct rsc_run_facts facts;
     char text[120], slowdown[64], line[200];
@@ -50,7 +59,7 @@ void rsc_run_progress(struct rsc_analysis *analysis, const struct rsc_collector 
     collector->kind->describe(collector, &facts);
     if (!facts.accesses) return; /* nothing yet, or only samples */
     rsc_analysis_so_far(analysis, facts.accesses, rsc_progress_seconds(session), text, sizeof text);
-    slowdown_so_far(collector, (double)facts.instructions, native_seconds, slowdown, sizeof slowdown);
+    slowdown_so_far(collector, (double)facts.instructions, base->run.seconds, slowdown, sizeof slowdown);
     snprintf(line, sizeof line, "run: %s%s", text, slowdown);
     rsc_progress_say(session, line);
 }
@@ -82,20 +91,39 @@ static void say_sample(const struct rsc_profile *profile, const struct rsc_wante
             kept);
 }
 
+/* The base must be of the same work. */
+static void say_slowdown(const struct rsc_collector *collector, const struct rsc_run_base *base, double slowdown) {
+    int watched = collector->launch.status, plain = base->run.status;
+    if (!base->measured)
+        fprintf(stderr, "reusescope: slowdown not measured (--native first runs the program once unwatched)\n");
+    else if (isnan(slowdown)) fprintf(stderr, "reusescope: slowdown not measured: the unwatched run was too short\n");
+    else
+        fprintf(stderr,
+                "reusescope: slowdown %.*fx in processor time (program %.2f s and analysis %.2f s; %s%.60s %.2f s)\n",
+                slowdown < 2 ? 2 : 1, slowdown, rsc_collector_cpu_seconds(collector), own_seconds(),
+                base->binary                          ? ""
+                : collector->request->target->rebuilt ? "unwatched, as rebuilt,"
+                                                      : "unwatched",
+                base->binary ? base->binary : "", base->run.seconds);
+    if (base->measured && plain != watched)
+        fprintf(stderr, "reusescope: warning: the unwatched run ended differently (%s %d, watched %s %d)\n",
+                WIFSIGNALED(plain) ? "signal" : "status", WIFSIGNALED(plain) ? WTERMSIG(plain) : WEXITSTATUS(plain),
+                WIFSIGNALED(watched) ? "signal" : "status",
+                WIFSIGNALED(watched) ? WTERMSIG(watched) : WEXITSTATUS(watched));
+}
+
 void rsc_run_say(struct rsc_analysis *analysis, const struct rsc_collector *collector,
-                 const struct rsc_run_facts *facts, const struct rsc_whole_run *whole, double native_seconds) {
-    double cpu = rsc_collector_cpu_seconds(collector), slowdown = native_seconds > 0 ? cpu / native_seconds : NAN;
+                 const struct rsc_run_facts *facts, const struct rsc_whole_run *whole,
+                 const struct rsc_run_base *base) {
+    double used = rsc_collector_cpu_seconds(collector) + own_seconds(),
+           slowdown = base->run.seconds > 0 ? used / base->run.seconds : NAN;
     for (size_t i = 0; i < analysis->count; i++) {
         if (!analysis->profiles[i]) continue;
         analysis->profiles[i]->made.coverage = facts->coverage;
         analysis->profiles[i]->made.overhead = slowdown;
     }
     if (analysis->session->quiet) return;
-    if (isnan(slowdown))
-        fprintf(stderr, "reusescope: slowdown not measured (--native first runs the program once unwatched)\n");
-    else
-        fprintf(stderr, "reusescope: slowdown %.*fx in processor time (%.2f s, unwatched %.2f s)\n",
-                slowdown < 2 ? 2 : 1, slowdown, cpu, native_seconds);
+    say_slowdown(collector, base, slowdown);
     for (const char *line = facts->text, *end; (end = strchr(line, '\n')); line = end + 1)
         fprintf(stderr, "reusescope: %.*s\n", (int)(end - line), line);
     if (analysis->profiles[0]) say_sample(analysis->profiles[0], &collector->request->wanted, whole);

@@ -82,7 +82,5 @@ void rsc_facts_add(struct rsc_run_facts *facts, const char *format, ...) {
 }
 
 double rsc_collector_cpu_seconds(const struct rsc_collector *collector) {
-    const struct rusage *usage = &collector->launch.usage;
-    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
-           1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+    return rsc_usage_seconds(&collector->launch.usage);
 }

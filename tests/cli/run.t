@@ -39,9 +39,19 @@ $ reusescope run --folow true
 reusescope run: unknown option --folow (did you mean --follow?)
 [2]
 
+$ reusescope run --native= true
+reusescope run: --native : no file is named
+[2]
+
 # What cannot be watched.
 $ reusescope run no-such-program
 reusescope: no-such-program: no such program in PATH
+[1]
+$ reusescope run --native=./no-such-program true
+reusescope: ./no-such-program: No such file or directory
+[1]
+$ echo hello > text; reusescope run --native=./text true
+reusescope: ./text: not an executable file
 [1]
 $ reusescope run ./no-such-program
 reusescope: ./no-such-program: No such file or directory

@@ -146,8 +146,13 @@ int rsc_launch_start(struct rsc_launch *launch, const struct rsc_launch_command 
     return status;
 }
 
-int rsc_launch_native_seconds(const struct rsc_target *target, char *const *argv, double *seconds,
-                              struct rsc_error *error) {
+double rsc_usage_seconds(const struct rusage *usage) {
+    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+           1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+}
+
+int rsc_launch_native(const struct rsc_target *target, char *const *argv, struct rsc_native_run *native,
+                      struct rsc_error *error) {
 #if defined(__x86_64__)
     const enum rsc_guest host = RSC_GUEST_X86_64;
 #elif defined(__aarch64__)
@@ -157,25 +162,36 @@ int rsc_launch_native_seconds(const struct rsc_target *target, char *const *argv
 #endif
     if (target->guest != host)
         return rsc_fail(error, RSC_EUNSUPPORTED, "--native: %s is a program for another machine", target->path);
+    const char *path = target->script[0] ? target->script : target->path;
+    int report[2], reason = 0;
+    if (pipe2(report, O_CLOEXEC) != 0) return rsc_fail_errno(error, errno, "pipe");
     fflush(NULL);
     keep_children();
     pid_t pid = fork();
-    if (pid < 0) return rsc_fail_errno(error, errno, "fork");
     if (pid == 0) {
         restore_children();
         int nothing = open("/dev/null", O_RDWR);
         for (int fd = 0; fd < 3; fd++) dup2(nothing, fd);
-        execv(target->script[0] ? target->script : target->path, argv);
+        execv(path, argv);
+        reason = errno;
+        ssize_t ignored = write(report[1], &reason, sizeof reason);
+        (void)ignored;
         _exit(127);
     }
-    struct rusage usage;
-    int status;
-    while (wait4(pid, &status, 0, &usage) < 0)
-        if (errno != EINTR) return rsc_fail_errno(error, errno, "wait");
+    int status = pid < 0 ? rsc_fail_errno(error, errno, "fork") : 0;
+    close(report[1]);
+    if (!status && read(report[0], &reason, sizeof reason) == (ssize_t)sizeof reason)
+        status = rsc_fail_errno(error, reason, path);
+    close(report[0]);
+    struct rusage usage = {0};
+    while (pid > 0 && wait4(pid, &native->status, 0, &usage) < 0)
+        if (errno != EINTR) {
+            status = rsc_fail_errno(error, errno, "wait");
+            break;
+        }
     restore_children();
-    *seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-               1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    return 0;
+    native->seconds = rsc_usage_seconds(&usage);
+    return status;
 }
 
 /*

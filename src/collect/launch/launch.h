@@ -44,13 +44,21 @@ int rsc_launch_open(struct rsc_launch *launch, struct rsc_error *error);
 /* Starts the program, after the ring has been set up for it. */
 int rsc_launch_start(struct rsc_launch *launch, const struct rsc_launch_command *command, struct rsc_error *error);
 
+/* Processor time, in user and kernel mode. */
+double rsc_usage_seconds(const struct rusage *usage);
+
+/* An unwatched run of a program. */
+struct rsc_native_run {
+    double seconds; /* of processor time; 0: there was none */
+    int status; /* of wait() */
+};
+
 /*
- * Runs the program once without QEMU, with its input and output closed off, and
- * measures its processor time in seconds. RSC_EUNSUPPORTED for another machine's
- * program.
+ * Runs the program once unwatched, with its input and output closed off. RSC_EUNSUPPORTED
+ * for another machine's program.
  */
-int rsc_launch_native_seconds(const struct rsc_target *target, char *const *argv, double *seconds,
-                              struct rsc_error *error);
+int rsc_launch_native(const struct rsc_target *target, char *const *argv, struct rsc_native_run *native,
+                      struct rsc_error *error);
 
 /* Whether the program has ended. If so, fills status and usage. */
 int rsc_launch_poll(struct rsc_launch *launch);
