@@ -188,7 +188,7 @@ static void long_runs(void **unused) {
     register_tables();
     for (int i = 0; i < 20; i++)
         memcpy(words + 4 * i, (uint64_t[]){run, TURNS(RSC_ASM_RUN_MOST), 0x500000, 0x6000}, 32);
-    assert_int_equal(rsc_rebuilt_weigh(&world.state, words, 4 * 20), 20 * 4 * RSC_ASM_RUN_MOST);
+    assert_int_equal(rsc_rebuilt_weigh(&world.state, words, 4 * 20, NULL), 20 * 4 * RSC_ASM_RUN_MOST);
     do {
         world.count =
             rsc_expand_rebuilt(&world.state, words, 4 * 20, world.records, RSC_REBUILT_ROOM, &world.instructions);
@@ -411,7 +411,7 @@ static void scrambled(void **unused) {
             default: words[i] = any >> 20; break;
             }
         }
-        rsc_rebuilt_weigh(&world.state, words, count);
+        rsc_rebuilt_weigh(&world.state, words, count, NULL);
         for (int call = 0; call < 40; call++) {
             world.count =
                 rsc_expand_rebuilt(&world.state, words, count, world.records, RSC_REBUILT_ROOM, &world.instructions);

@@ -1,4 +1,4 @@
-/* drain.c - takes blocks from the ring in order; drain.h explains the order. */
+/* drain.c - see drain.h: threads, and batches of what is taken. In which order is drain_order.c's. */
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -128,7 +128,11 @@ void rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_drain_
 
 /* Returns a taken block to the ring. */
 void rsc_drain_free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
-    slot->blocks[cursor->consumed % RSC_RING_BLOCKS].count = 0; /* taken once, even if `published` is overwritten */
+    struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
+    memset(block->words, 0, cursor->words_taken * sizeof *block->words);
+    block->count = block->mark_count = 0; /* taken once, even if `published` is overwritten */
+    cursor->words_taken = cursor->marks_taken = cursor->asleep_words = 0;
+    cursor->asleep_ns = 0;
     __atomic_store_n(&slot->consumed, ++cursor->consumed, __ATOMIC_RELEASE);
     __atomic_fetch_add(&slot->consumed_signal, 1, __ATOMIC_RELEASE);
     /*
@@ -200,6 +204,8 @@ static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
                                         .tid = tid,
                                         .space = (pid - 1) << 48,
                                         .consumed = cursor->consumed,
+                                        .words_taken = cursor->words_taken,
+                                        .marks_taken = cursor->marks_taken,
                                         .records = cursor->records,
                                         .rebuilt = {.tables = drain->tables, .process = process},
                                         .is_part = entry && slot->part};
@@ -207,12 +213,7 @@ static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
     return joins ? 0 : rsc_drain_add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
 }
 
-static int is_dead(const struct rsc_drain_cursor *cursor, const struct rsc_slot *slot) {
-    return cursor->dead_generation && cursor->dead_generation == slot->generation;
-}
-
-/* Whether the thread still runs. It does not if it was killed, or its process ended or called exec. */
-static int thread_lives(const struct rsc_slot *slot) {
+char rsc_drain_thread_state(const struct rsc_slot *slot) {
     char name[64], text[512];
     snprintf(name, sizeof name, "/proc/%u/task/%u/stat", slot->pid, slot->tid);
     int fd = open(name, O_RDONLY | O_CLOEXEC);
@@ -221,7 +222,7 @@ static int thread_lives(const struct rsc_slot *slot) {
     close(fd);
     text[got > 0 ? got : 0] = 0;
     const char *state = strrchr(text, ')');
-    return state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
+    return state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X' ? state[2] : 0;
 }
 
 unsigned rsc_drain_living(struct rsc_drain *drain) {
@@ -235,7 +236,7 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
         int wrote =
             __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE) || drain->cursors[i].generation == slot->generation;
         if (drain->mode->looks_itself) wrote |= slot->raw[0] || slot->skipped; /* private so far */
-        if (wrote && !thread_lives(slot)) drain->cursors[i].dead_generation = slot->generation;
+        if (wrote && !rsc_drain_thread_state(slot)) drain->cursors[i].dead_generation = slot->generation;
         else if (wrote && getsid((pid_t)slot->pid) != getsid(0)) drain->cursors[i].left_generation = slot->generation;
         else living++;
     }
@@ -262,162 +263,6 @@ int rsc_drain_ready(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, st
     return cursor->records ? 0 : RSC_ENOMEM;
 }
 
-/* The slot's next block; `dead`: include one that was never published. Our writers never publish an empty block. */
-static int find_block(const struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead,
-                      struct rsc_found_block *found) {
-    struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
-    *found = (struct rsc_found_block){.words = block->words};
-    if (__atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed) {
-        uint32_t count = __atomic_load_n(&block->count, __ATOMIC_ACQUIRE);
-        found->count = count < RSC_BLOCK_WORDS ? count : RSC_BLOCK_WORDS;
-        found->published = 1;
-        found->start_ns = block->start_ns;
-        found->end_ns = block->end_ns;
-        found->instructions = block->instructions;
-    } else if (dead) {
-        found->count = rsc_drain_count_unpublished(block->words, RSC_BLOCK_WORDS);
-        found->start_ns = found->end_ns = slot->open_since_ns;
-    }
-    return found->published || found->count;
-}
-
-/*
- * Begins the slot's next block, if there is one: expands it and returns it to the ring. `dead`: the thread
- * writes no more. Returns 1 if there was one, even an empty one, 0, or negative.
- */
-static int begin_block(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead) {
-    /* In this order: blocks published before the end are found. */
-    int ended = dead || __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_ENDED;
-    struct rsc_found_block found;
-    if (cursor->rebuilt.under_way) {
-        drain->mode->go_on(drain, cursor, slot);
-        return 1;
-    }
-    if (!find_block(cursor, slot, dead, &found)) return ended ? drain->mode->begin_left(drain, cursor, slot, dead) : 0;
-    if (!found.count) {
-        rsc_drain_free_block(cursor, slot);
-        return 1;
-    }
-    int status = rsc_drain_ready(drain, cursor, slot);
-    if (!status) status = drain->mode->begin(drain, cursor, slot, &found);
-    return status < 0 ? status : 1;
-}
-
-/* Begins blocks until one has records. At most as many as a ring holds, so no program can keep us here. */
-static int begin_some_block(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
-                            int ended) {
-    int status = 1;
-    for (uint32_t i = 0; i <= RSC_RING_BLOCKS && !cursor->count && status > 0; i++)
-        status = begin_block(drain, cursor, slot, ended);
-    return status < 0 ? status : 0;
-}
-
-/* Frees the slot of a thread that ended and whose blocks are all taken. */
-static int retire(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
-    int dead = is_dead(cursor, slot);
-    if ((__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_ENDED && !dead) || cursor->count ||
-        cursor->rebuilt.under_way || __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed)
-        return 0;
-    int status = 0;
-    if (drain->mode->gone && cursor->generation == slot->generation) drain->mode->gone(drain, cursor, slot);
-    if (dead) { /* its unpublished words were taken too: the next thread starts after them */
-        slot->published = cursor->consumed;
-        slot->open_since_ns = 0;
-    }
-    if (cursor->generation == slot->generation && cursor->generation && !cursor->is_part)
-        status = rsc_drain_add_event(drain, RSC_EVENT_THREAD_END, cursor->number, 0, 0, NULL, 0);
-    drain->stats.waits += slot->waits;
-    drain->stats.waited_ns += slot->waited_ns;
-    drain->stats.unrecorded_instructions += slot->unrecorded_instructions;
-    slot->waits = slot->waited_ns = slot->unrecorded_instructions = 0;
-    __atomic_store_n(&slot->state, RSC_SLOT_FREE, __ATOMIC_RELEASE);
-    return status;
-}
-
-/* Checks whether a thread that is about to end is gone: every few milliseconds, when it has nothing else to take. */
-static void look_after(struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
-    if (cursor->count || is_dead(cursor, slot) ||
-        __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed)
-        return;
-    uint64_t now = rsc_ring_now_ns();
-    if (now - cursor->looked_ns < LEAVING_LOOK_NS) return;
-    cursor->looked_ns = now;
-    if (!thread_lives(slot)) cursor->dead_generation = slot->generation;
-}
-
-struct choice {
-    uint32_t slot; /* slot with the oldest record; RSC_RING_SLOTS: none */
-    uint64_t time_ns; /* time of that record */
-    uint64_t until_ns; /* oldest record of any other slot, published or not */
-    uint64_t guard_ns; /* oldest unpublished record */
-};
-
-static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
-    *choice = (struct choice){RSC_RING_SLOTS, NEVER, NEVER, NEVER};
-    uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
-        struct rsc_slot *slot = &drain->ring->slots[i];
-        struct rsc_drain_cursor *cursor = &drain->cursors[i];
-        uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
-        if (state == RSC_SLOT_FREE) continue;
-        /* Read before looking for a block, so that a block published in between is found. */
-        uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
-        int left = cursor->left_generation && cursor->left_generation == slot->generation; /* it may still write */
-        if (state == RSC_SLOT_LEAVING) look_after(cursor, slot);
-        /* Rebuilt programs do not report when they end. */
-        if (ended && !left && drain->mode->rebuilt) cursor->dead_generation = slot->generation;
-        int gone = (ended && !left) || is_dead(cursor, slot);
-        int status = begin_some_block(drain, cursor, slot, gone);
-        if (status < 0 || (status = retire(drain, cursor, slot)) < 0) return status;
-        if (!cursor->count) {
-            if (open_ns && open_ns < choice->guard_ns && !ended && !gone) choice->guard_ns = open_ns;
-            continue;
-        }
-        uint64_t time_ns = cursor->start_ns + cursor->passed * cursor->step_ns_256 / 256;
-        if (time_ns < choice->time_ns) {
-            choice->until_ns = choice->time_ns;
-            choice->time_ns = time_ns;
-            choice->slot = i;
-        } else if (time_ns < choice->until_ns) {
-            choice->until_ns = time_ns;
-        }
-    }
-    if (choice->guard_ns < choice->until_ns) choice->until_ns = choice->guard_ns;
-    return 0;
-}
-
-/* Whether to take the oldest record although a running thread could still publish an older one. */
-static int held_back(struct rsc_drain *drain, const struct choice *choice) {
-    if (choice->time_ns <= choice->guard_ns) {
-        drain->held_since_ns = 0;
-        return 0;
-    }
-    uint64_t now = rsc_ring_now_ns();
-    if (!drain->held_since_ns) drain->held_since_ns = now;
-    if (now - drain->held_since_ns < LATE_AFTER_NS) return 1;
-    /* The thread we wait for may be dead: then stop waiting. */
-    if (now - drain->looked_ns > LATE_AFTER_NS) {
-        drain->looked_ns = now;
-        rsc_drain_living(drain);
-    }
-    return 0;
-}
-
-static int take_some(struct rsc_drain *drain, const struct choice *choice) {
-    struct rsc_drain_cursor *cursor = &drain->cursors[choice->slot];
-    struct rsc_slot *slot = &drain->ring->slots[choice->slot];
-    uint64_t most = RSC_RING_TURN; /* steps */
-    if (choice->until_ns == NEVER || !cursor->step_ns_256) most = UINT64_MAX;
-    else if (choice->until_ns > choice->time_ns)
-        most += (choice->until_ns - choice->time_ns) * 256 / cursor->step_ns_256;
-    int status = drain->mode->take(drain, cursor, slot, most);
-    if (status < 0) return status;
-    assert(cursor->at <= cursor->count);
-    drain->taken_until_ns = choice->time_ns;
-    if (cursor->at >= cursor->count) cursor->count = 0;
-    return 0;
-}
-
 static void start_batch(struct rsc_drain *drain) {
     drain->count = drain->event_count = 0;
     drain->sample_count = 0;
@@ -427,7 +272,7 @@ static void start_batch(struct rsc_drain *drain) {
     rsc_arena_init(&drain->event_data);
 }
 
-static int batch_is_full(const struct rsc_drain *drain) {
+int rsc_drain_batch_is_full(const struct rsc_drain *drain) {
     return drain->count >= RSC_BATCH_ACCESSES - drain->mode->spare || drain->sample_count >= SAMPLES_BATCH ||
            drain->event_count >= RSC_BATCH_ACCESSES;
 }
@@ -439,15 +284,13 @@ static int batch_is_full(const struct rsc_drain *drain) {
 int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, struct rsc_error *error) {
     drain->signal_seen = __atomic_load_n(&drain->ring->published_signal, __ATOMIC_ACQUIRE);
     if (drain->handed_out) start_batch(drain);
-    while (!batch_is_full(drain)) {
-        struct choice choice;
-        int status = choose(drain, ended, &choice);
-        if (!status && (choice.slot == RSC_RING_SLOTS || (!ended && held_back(drain, &choice)))) break;
-        if (!status) status = take_some(drain, &choice);
+    while (!rsc_drain_batch_is_full(drain)) {
+        int status = rsc_drain_take_some(drain, ended);
+        if (!status) break;
         if (status == RSC_ELIMIT) return rsc_fail(error, RSC_ELIMIT, "more than %u threads", RSC_THREADS_MAX);
         if (status < 0) return rsc_fail_memory(error, "collector");
     }
-    if (!batch_is_full(drain)) {
+    if (!rsc_drain_batch_is_full(drain)) {
         if (!ended) return 0;
         if (rsc_drain_read_notes(drain, UINT64_MAX) < 0) return rsc_fail_memory(error, "collector");
         if (!drain->count && !drain->event_count && !drain->sample_count) return 0;

@@ -2,10 +2,10 @@
  * drain.h - the parent's side of the ring: merges the blocks of all threads into batches in
  * one order.
  *
- * Threads are merged by time. Each block holds its begin and end times; records in between
- * are assumed to be evenly spread, and overlapping blocks are interleaved in turns of
- * RSC_RING_TURN records. A block waits until no running thread can still publish an older
- * one, but at most 20 ms (counted as `late`).
+ * Threads are merged by time. Blocks are divided by marks (ring.h), whose times are known;
+ * records in between are assumed to be evenly spread, and those of threads that overlap in
+ * time are interleaved one by one (drain_order.c). A record waits until no running thread can
+ * still publish an older one, but at most 20 ms (counted as `late`).
  */
 #ifndef RSC_COLLECT_DRAIN_DRAIN_H
 #define RSC_COLLECT_DRAIN_DRAIN_H
@@ -13,6 +13,7 @@
 #include <reusescope/trace.h>
 
 #include "collect/drain/roi.h"
+#include "profile/order_bounds.h"
 #include "runtime/ring/ring.h"
 #include "trace/batch_columns.h"
 
@@ -21,6 +22,7 @@ struct rsc_drain_stats {
     uint64_t waits, waited_ns; /* time the program waited for us */
     uint64_t late;             /* blocks that arrived after a later one had been taken */
     uint64_t threads;
+    struct rsc_order_bounds order; /* how well the order of threads is known */
     uint64_t notes_lost;
     int processes_mixed; /* more processes than can be distinguished: the last ones share their addresses */
     uint64_t left; /* threads of children in sessions of their own, still running */

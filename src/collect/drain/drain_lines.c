@@ -115,7 +115,7 @@ static int begin(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struc
 /* Its reported records are taken; the words it did not filter are left. */
 static int begin_left(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead) {
     struct rsc_found_block found = {
-        .words = slot->raw, .start_ns = drain->taken_until_ns, .end_ns = drain->taken_until_ns};
+        .words = slot->raw, .is_left = 1, .start_ns = drain->taken_until_ns, .end_ns = drain->taken_until_ns};
     if (!dead) return 0;
     if (__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) memset(slot->raw, 0, sizeof slot->raw);
     found.count = rsc_drain_count_unpublished(slot->raw, RSC_RAW_WORDS);

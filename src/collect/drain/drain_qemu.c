@@ -1,6 +1,4 @@
 /* drain_qemu.c - blocks of QEMU's plugin: each is expanded (expand.h) and returned to the ring at once. */
-#include <string.h>
-
 #include "collect/drain/drain_state.h"
 
 static int begin(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
@@ -10,8 +8,7 @@ static int begin(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struc
     cursor->passed = cursor->at = 0;
     cursor->count =
         rsc_expand(&cursor->expansion, found->words, found->count, drain->ring->plans, cursor->records, &instructions);
-    memset(found->words, 0, found->count * sizeof *found->words); /* a block is returned zeroed */
-    if (found->published) rsc_drain_free_block(cursor, slot);
+    if (found->is_last) rsc_drain_free_block(cursor, slot);
     drain->instructions += instructions;
     drain->stats.instructions += instructions;
     drain->stats.blocks++;

@@ -36,8 +36,8 @@ void rsc_drain_go_on_rebuilt(struct rsc_drain *drain, struct rsc_drain_cursor *c
     drain->stats.instructions += instructions;
     drain->stats.unknown += cursor->rebuilt.unknown - unknown;
     if (cursor->rebuilt.under_way) return;
-    memset(block->words, 0, block->count * sizeof *block->words);
-    if (block->published) rsc_drain_free_block(cursor, slot);
+    if (block->is_left) memset(block->words, 0, block->count * sizeof *block->words);
+    if (block->is_last) rsc_drain_free_block(cursor, slot);
 }
 
 int rsc_drain_begin_rebuilt(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
@@ -46,8 +46,9 @@ int rsc_drain_begin_rebuilt(struct rsc_drain *drain, struct rsc_drain_cursor *cu
         return RSC_ENOMEM; /* tables of the code that ran */
     cursor->block = *found;
     /* With only one thread, the times do not matter. */
-    cursor->block_steps =
-        weighed && drain->ring->slots_used > 1 ? rsc_rebuilt_weigh(&cursor->rebuilt, found->words, found->count) : 0;
+    cursor->block_steps = weighed && drain->ring->slots_used > 1
+                              ? rsc_rebuilt_weigh(&cursor->rebuilt, found->words, found->count, NULL)
+                              : 0;
     cursor->block_done = 0;
     drain->stats.blocks++;
     if (found->start_ns < drain->taken_until_ns) drain->stats.late++;
@@ -65,8 +66,15 @@ int rsc_drain_none_left(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
     return 0;
 }
 
+static uint32_t whole(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const uint64_t *words, uint32_t count) {
+    uint32_t last = 0;
+    if (rsc_drain_read_notes(drain, UINT64_MAX) == 0) rsc_rebuilt_weigh(&cursor->rebuilt, words, count, &last);
+    return last;
+}
+
 const struct rsc_drain_mode rsc_drain_rebuilt = {
     .rebuilt = 1,
+    .whole = whole,
     .begin = rsc_drain_begin_weighed,
     .go_on = rsc_drain_go_on_rebuilt,
     .begin_left = rsc_drain_none_left,

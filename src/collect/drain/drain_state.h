@@ -1,6 +1,6 @@
 /*
- * drain_state.h - shared by the parts of the drain. drain.c takes blocks in order and makes batches of them;
- * drain_events.c handles records other than accesses (calls, heap blocks, mappings). The contents of blocks depend
+ * drain_state.h - shared by the parts of the drain. drain_order.c takes segments of blocks in order,
+ * drain.c makes batches of them; drain_events.c handles records other than accesses (calls, heap blocks, mappings). The contents of blocks depend
  * on their writer, described by struct rsc_drain_mode: drain_qemu.c, drain_rebuilt.c, and for rebuilt programs
  * that sample, drain_lines.c and drain_samples.c.
  */
@@ -21,11 +21,16 @@
 struct rsc_drain;
 struct rsc_drain_cursor;
 
-/* A block that a thread published, or left unpublished. */
+/*
+ * A segment: words of a block between two marks, or before the first or after the last. No synchronisation is within
+ * one, so that how the segments of threads are interleaved respects the program's order if each begins only when all
+ * that is older is taken.
+ */
 struct rsc_found_block {
     uint64_t *words;
     uint32_t count;
-    int published; /* must be returned to the ring */
+    int is_last; /* of a published block, which must be returned to the ring then */
+    int is_left; /* words that a thread left behind: cleared when taken */
     uint64_t start_ns, end_ns, instructions;
 };
 
@@ -46,6 +51,8 @@ struct rsc_drain_mode {
     int (*take)(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t most);
     /* Time steps that records stand for. */
     uint64_t (*steps)(const struct rsc_record *records, uint32_t count);
+    /* How many words are there before the last piece of code, which may be incomplete. NULL: not known. */
+    uint32_t (*whole)(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const uint64_t *words, uint32_t count);
     /* The thread is gone: takes what it counted but did not put into a block. NULL: nothing. */
     void (*gone)(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 };
@@ -61,6 +68,14 @@ struct rsc_drain_cursor {
     uint64_t tid; /* its ordinal */
     uint64_t space; /* set in its addresses: identifies their process */
     uint64_t consumed; /* number of blocks; kept here, as the program can overwrite the ring */
+    uint32_t words_taken, marks_taken; /* of the next block */
+    uint64_t taken_ns; /* end of the last segment that was found */
+    uint64_t asleep_ns; /* when it was last seen asleep with words that are not marked; 0: it is not */
+    uint32_t asleep_words; /* complete ones of the open block, then */
+    uint64_t begin_ns, end_ns, segment_steps; /* of the segment being taken */
+    int is_new; /* overlaps with it are not counted yet */
+    uint64_t others; /* steps of other threads' segments that overlap with it */
+    struct rsc_slot *slot;
     struct rsc_record *records; /* of the block being taken; kept for the slot's next thread */
     struct rsc_expansion expansion;
     struct rsc_rebuilt rebuilt;
@@ -91,6 +106,8 @@ struct rsc_drain {
     struct rsc_roi *roi; /* NULL: everything */
     uint64_t most; /* accesses wanted; 0: all */
     struct rsc_drain_stats stats;
+    struct rsc_drain_cursor *ready[RSC_RING_SLOTS]; /* cursors with records, of ready_count threads */
+    uint32_t ready_count;
     uint64_t held_since_ns; /* since when a slower thread is waited for; 0: not waiting */
     uint64_t looked_ns; /* when threads were last checked for being alive */
     uint64_t taken_until_ns;
@@ -123,7 +140,14 @@ void rsc_drain_follow_region(struct rsc_drain *drain, struct rsc_drain_cursor *c
 int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                          const struct rsc_record *record);
 
+/* ---- drain_order.c ---- */
+/* Takes the oldest records into the batch. Returns 1, 0 if there are none or they must wait, or negative. */
+int rsc_drain_take_some(struct rsc_drain *drain, int ended);
+
 /* ---- drain.c ---- */
+int rsc_drain_batch_is_full(const struct rsc_drain *drain);
+/* The system's letter for the thread's state; 0: it is gone: killed, or its process ended or called exec. */
+char rsc_drain_thread_state(const struct rsc_slot *slot);
 /* Identifies the slot's thread and makes room for its records; called before a mode expands anything. */
 int rsc_drain_ready(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 void rsc_drain_free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot);

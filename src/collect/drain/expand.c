@@ -210,7 +210,12 @@ uint32_t rsc_expand_held(struct rsc_expansion *expansion, struct rsc_record *rec
 
 uint32_t rsc_expand(struct rsc_expansion *expansion, const uint64_t *words, uint32_t count, const uint64_t *plans,
                     struct rsc_record *records, uint64_t *instructions) {
-    struct run run = {.expansion = expansion, .words = words, .plans = plans, .count = count, .next = records};
+    struct run run = {.expansion = expansion,
+                      .words = words,
+                      .plans = plans,
+                      .plan = {expansion->plan, expansion->plan_count},
+                      .count = count,
+                      .next = records};
     take_held(&run);
     while (run.at < count) {
         uint64_t word = look(&words[run.at]);
@@ -228,5 +233,7 @@ uint32_t rsc_expand(struct rsc_expansion *expansion, const uint64_t *words, uint
         }
     }
     hold_back(&run);
+    expansion->plan = run.plan.entries;
+    expansion->plan_count = run.plan.count;
     return (uint32_t)(run.next - records);
 }

@@ -27,6 +27,8 @@ struct rsc_expansion {
     struct rsc_record *rep[3]; /* its growable records: reads (cmps has two) and write */
     struct rsc_record held[RSC_EXPANSION_HELD]; /* between blocks: the growable records and those between them */
     uint32_t held_count;
+    const uint64_t *plan; /* entries of the running code: a block may be expanded in parts */
+    uint32_t plan_count;
 };
 
 /*

@@ -167,14 +167,16 @@ uint32_t rsc_expand_rebuilt(struct rsc_rebuilt *rebuilt, uint64_t *words, uint32
     return (uint32_t)(run.next - records);
 }
 
-uint64_t rsc_rebuilt_weigh(struct rsc_rebuilt *rebuilt, const uint64_t *words, uint32_t count) {
+uint64_t rsc_rebuilt_weigh(struct rsc_rebuilt *rebuilt, const uint64_t *words, uint32_t count, uint32_t *last) {
     uint64_t weight = 0;
+    if (last) *last = 0;
     for (uint32_t at = 0; at < count;) {
         uint64_t word = words[at];
         const struct rsc_piece *piece =
             word && !(word >> 48) ? rsc_asm_tables_find(rebuilt->tables, &rebuilt->place, rebuilt->process, word)
                                   : NULL;
         uint32_t turns = piece && piece->is_run && at + 1 < count ? rsc_piece_turns(piece, words + at) : 1;
+        if (last) *last = at;
         weight += piece ? (uint64_t)piece->count * turns : word >> 48 != 0;
         if (!piece) at += word >> 48 && !(word >> 62) ? 2 : 1;
         else at += piece->is_run ? piece->words + turns * piece->turn_words : piece->reserved;

@@ -56,8 +56,11 @@ uint32_t rsc_expand_rebuilt(struct rsc_rebuilt *rebuilt, uint64_t *words, uint32
  */
 uint32_t rsc_rebuilt_resume(struct rsc_rebuilt *rebuilt, const struct rsc_own_calls *calls, struct rsc_record *records);
 
-/* Estimates how many records a block makes; strings count as one. This is the time weight of its words. */
-uint64_t rsc_rebuilt_weigh(struct rsc_rebuilt *rebuilt, const uint64_t *words, uint32_t count);
+/*
+ * Estimates how many records a block makes; strings count as one. This is the time weight of its words. *last, unless
+ * NULL: where its last piece or record begins.
+ */
+uint64_t rsc_rebuilt_weigh(struct rsc_rebuilt *rebuilt, const uint64_t *words, uint32_t count, uint32_t *last);
 
 /* Frees a thread's state. */
 void rsc_rebuilt_reset(struct rsc_rebuilt *rebuilt);

@@ -104,6 +104,37 @@ enum rsc_guest_insn rsc_guest_classify(enum rsc_guest guest, const void *code, s
     return RSC_GUEST_PLAIN;
 }
 
+static enum rsc_guest_order order_x86(const uint8_t *code, size_t bytes) {
+    size_t at = 0;
+    int repeat = 0;
+    for (; at < bytes && (code[at] == 0xf3 || code[at] == 0x66 || code[at] == 0xf0); at++) {
+        if (code[at] == 0xf0) return RSC_GUEST_ATOMIC; /* lock */
+        repeat |= code[at] == 0xf3;
+    }
+    if (at < bytes && (code[at] & 0xf0) == 0x40) at++; /* REX */
+    if (at < bytes && code[at] == 0x90 && repeat) return RSC_GUEST_SPINS; /* pause */
+    if (at + 1 < bytes && (code[at] == 0x86 || code[at] == 0x87) && code[at + 1] < 0xc0)
+        return RSC_GUEST_ATOMIC; /* xchg with memory */
+    return at + 2 < bytes && code[at] == 0x0f && code[at + 1] == 0xae && code[at + 2] == 0xf0 ? RSC_GUEST_ATOMIC
+                                                                                              : RSC_GUEST_UNORDERED;
+}
+
+static enum rsc_guest_order order_aarch64(const void *code, size_t bytes) {
+    uint32_t word;
+    if (bytes != 4) return RSC_GUEST_UNORDERED;
+    memcpy(&word, code, 4);
+    if (word == 0xd503203fu || word == 0xd503205fu) return RSC_GUEST_SPINS; /* YIELD, WFE */
+    if ((word & 0x3f000000u) == 0x08000000u) return RSC_GUEST_ATOMIC; /* exclusive, LDAR, STLR, CAS */
+    if ((word & 0x3b200c00u) == 0x38200000u) return RSC_GUEST_ATOMIC; /* LDADD, SWP, LDAPR */
+    return (word & 0xfffff0dfu) == 0xd503309fu ? RSC_GUEST_ATOMIC : RSC_GUEST_UNORDERED; /* DSB, DMB */
+}
+
+enum rsc_guest_order rsc_guest_order(enum rsc_guest guest, const void *code, size_t bytes) {
+    if (guest == RSC_GUEST_X86_64) return order_x86(code, bytes);
+    if (guest == RSC_GUEST_AARCH64) return order_aarch64(code, bytes);
+    return RSC_GUEST_UNORDERED;
+}
+
 /* Waiting for a lock, a child, time, input. */
 static const struct rsc_guest_syscalls x86_64_calls = {
     .getpid = 39,
@@ -112,6 +143,8 @@ static const struct rsc_guest_syscalls x86_64_calls = {
     .execveat = 322,
     .exit = 60,
     .exit_group = 231,
+    .clone = 56,
+    .clone3 = 435,
     .blocking = {202, 0, 7, 23, 35, 34, 61, 43, 45, 47, 56, 57, 58, 230, 232, 247, 270, 271, 281, 288, 449, -1},
 };
 static const struct rsc_guest_syscalls aarch64_calls = {
@@ -121,6 +154,8 @@ static const struct rsc_guest_syscalls aarch64_calls = {
     .execveat = 281,
     .exit = 93,
     .exit_group = 94,
+    .clone = 220,
+    .clone3 = 435,
     .blocking = {98, 63, 73, 72, 101, 115, 260, 202, 207, 212, 220, 22, 95, 242, 449, -1},
 };
 

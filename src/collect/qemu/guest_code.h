@@ -27,8 +27,16 @@ enum rsc_guest_insn {
 
 enum rsc_guest_insn rsc_guest_classify(enum rsc_guest guest, const void *code, size_t bytes);
 
+/* Instructions by which threads synchronise: */
+enum rsc_guest_order {
+    RSC_GUEST_UNORDERED = 0,
+    RSC_GUEST_ATOMIC, /* also fences, and loads that acquire and stores that release where they have instructions */
+    RSC_GUEST_SPINS, /* a hint that the thread waits in a loop */
+};
+enum rsc_guest_order rsc_guest_order(enum rsc_guest guest, const void *code, size_t bytes);
+
 struct rsc_guest_syscalls {
-    int64_t getpid, mmap, execve, execveat, exit, exit_group;
+    int64_t getpid, mmap, execve, execveat, exit, exit_group, clone, clone3;
     int64_t blocking[24]; /* ends with -1 */
 };
 

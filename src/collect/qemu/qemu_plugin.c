@@ -195,6 +195,35 @@ static void watch_accesses(const struct rsc_survey *survey, const struct qemu_pl
     }
 }
 
+/* Before and after an instruction that synchronises. */
+static void on_order(unsigned vcpu, void *user) {
+    (void)vcpu;
+    if (!plugin.has_others || !plugin.recording) return;
+    if ((intptr_t)user == RSC_GUEST_SPINS) rsc_words_spin();
+    else rsc_words_mark();
+}
+
+/* Returns whether a block has such instructions. */
+static int watch_order(const struct qemu_plugin_tb *tb) {
+    const size_t count = qemu_plugin_tb_n_insns(tb);
+    enum rsc_guest_order before = RSC_GUEST_UNORDERED;
+    int any = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        enum rsc_guest_order order =
+            rsc_guest_order(plugin.guest, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn));
+        intptr_t how = order == RSC_GUEST_UNORDERED ? (intptr_t)before : (intptr_t)order;
+        /* The last instruction's end is the next block's start. */
+        if (order == RSC_GUEST_ATOMIC && i + 1 == count)
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, on_order, QEMU_NO_REGS, (void *)(intptr_t)RSC_GUEST_SPINS);
+        if (how != RSC_GUEST_UNORDERED)
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, on_order, QEMU_NO_REGS, (void *)how);
+        before = order == RSC_GUEST_ATOMIC ? order : RSC_GUEST_UNORDERED;
+        any |= order != RSC_GUEST_UNORDERED;
+    }
+    return any;
+}
+
 static void on_nothing(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
     (void)vcpu, (void)info, (void)addr, (void)user;
 }
@@ -213,11 +242,11 @@ static void watch_nothing(const struct rsc_survey *survey, const struct qemu_plu
     }
 }
 
-/* Plan and callbacks of a block whose accesses are recorded. */
+/* Plan and callbacks of a block whose accesses are recorded. `ordered`: times are between them, so they are loose. */
 static void record_block(struct rsc_qemu_block *block, struct rsc_survey *survey, const struct qemu_plugin_tb *tb,
-                         int usual) {
+                         int usual, int ordered) {
     const uint64_t flags = usual ? RSC_START_COUNTED | (plugin.contexts ? RSC_START_CALLS : 0) : 0;
-    rsc_survey_block(survey, plugin.guest, tb, usual);
+    rsc_survey_block(survey, plugin.guest, tb, usual && !ordered);
     uint64_t *plan = rsc_ring_plan(plugin.ring, rsc_survey_plan_words(survey));
     if (plan) {
         block->start_word =
@@ -261,7 +290,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     block->after = block->end_pc + qemu_plugin_insn_size(last);
     block->instructions = (uint32_t)count;
     block->in_roi = (uint8_t)is_roi(first);
-    if (plugin.recording || may_enter_region(tb)) record_block(block, &survey, tb, usual);
+    if (plugin.recording || may_enter_region(tb)) record_block(block, &survey, tb, usual, watch_order(tb));
     else watch_nothing(&survey, tb);
     if (!usual) qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_NO_REGS, block);
     else if (block->start_word & RSC_START_INLINE)
@@ -310,9 +339,9 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
     const int starts_program = number == calls->execve || number == calls->execveat;
     if (number == calls->execve) start_program(&(struct rsc_follow_call){AT_FDCWD, a1, a2, a3, 0});
     if (number == calls->execveat) start_program(&(struct rsc_follow_call){(int)a1, a2, a3, a4, (int)a5});
-    if (starts_program || number == calls->exit_group || number == calls->exit || plugin.ring->slots_used > 1 ||
-        rsc_guest_may_block(calls, number))
-        rsc_words_publish();
+    if (number == calls->clone || number == calls->clone3) plugin.has_others = 1;
+    if (starts_program || number == calls->exit_group || number == calls->exit || plugin.strict) rsc_words_publish();
+    else if (plugin.has_others || rsc_guest_may_block(calls, number)) rsc_words_rest();
     if (plugin.strict) rsc_turn_give();
 }
 

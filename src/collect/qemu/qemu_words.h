@@ -51,6 +51,7 @@ extern struct rsc_qemu {
     int in_region;
     int maps_noted; /* what is loaded at startup */
     int unwatched;  /* a child that is not followed */
+    int has_others; /* there was a second thread */
     uint64_t passed; /* instructions counted towards skip or length */
     uint64_t roi_return;
 } plugin;
@@ -67,6 +68,8 @@ extern __thread struct rsc_qemu_thread {
     uint64_t
         *returns; /* [RSC_QEMU_CALLS_MAX]: return addresses of open calls, while waiting for the region's function */
     uint32_t calls;
+    uint32_t slow; /* the next so many words take the slow path, and get their time there */
+    uint64_t spun_ns; /* when that was last requested by a loop that waits */
 } thread;
 
 /* ---- qemu_plugin.c ---- */
@@ -90,6 +93,15 @@ void rsc_words_end(void);
 
 /* Only between blocks: later words of a block would be lost. */
 int rsc_words_publish(void);
+
+/* The thread synchronises: what follows is later. Anywhere in a block. */
+void rsc_words_mark(void);
+
+/* It may wait now. Only between blocks. */
+void rsc_words_rest(void);
+
+/* It waits in a loop: what follows the loop gets its own time. */
+void rsc_words_spin(void);
 
 /* Sends a copy of /proc/self/maps to the parent: what is loaded where. */
 void rsc_words_note_maps(void);

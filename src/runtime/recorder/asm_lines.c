@@ -28,7 +28,6 @@
 #define ADDRESS RSC_PIECE_ADDRESS
 #define SKIPPED_MOST 0xffffull   /* limit of a kept record */
 #define PAYLOAD_MOST 0xffffffffffffull
-#define PUBLISH_AFTER_NS 1000000 /* blocks are not held back longer: threads are merged by their times */
 #define FILTER_ENTRIES_MAX 64u   /* of a piece that is filtered eight executions at a time */
 
 #define PENDING 512u /* pending accesses */
@@ -37,7 +36,7 @@
 #define ROOM_MOST (RSC_RAW_WORDS - RSC_BLOCK_SPARE)
 #define ROOM_LEAST 64u
 #define OPEN_NS \
-    200000 /* words may stand for hundreds of loop iterations: the buffer should be filtered about this often */
+    50000 /* words may stand for hundreds of loop iterations: the buffer should be filtered about this often */
 
 /* An execution whose accesses are pending. */
 struct pending_piece {
@@ -77,6 +76,7 @@ static void put(struct lines *lines, uint64_t addr, uint64_t word) {
             lines->closed = 1;
             return;
         }
+        writer->slot->blocks[writer->slot->published % RSC_RING_BLOCKS].start_ns = lines->began_ns;
         __atomic_store_n(&writer->slot->open_since_ns, lines->began_ns, __ATOMIC_RELEASE);
     }
     writer->next[0] = word;
@@ -423,13 +423,18 @@ void rsc_asm_lines_start(struct rsc_ring_writer *writer) {
 }
 
 void rsc_asm_lines_buffer(struct rsc_ring_writer *writer, uint64_t **next, uint64_t **limit) {
-    lines_of(writer)->began_ns = rsc_ring_now_ns();
-    *next = writer->slot->raw;
-    *limit = writer->slot->raw + lines_of(writer)->room;
+    struct lines *lines = lines_of(writer);
+    struct rsc_slot *slot = writer->slot;
+    /* First that there will be words: the parent must not take later ones of other threads meanwhile. */
+    if (!slot->open_since_ns) __atomic_store_n(&slot->open_since_ns, slot->opened_ns, __ATOMIC_SEQ_CST);
+    lines->began_ns = rsc_ring_now_ns();
+    __atomic_store_n(&slot->open_since_ns, lines->began_ns, __ATOMIC_RELEASE);
+    *next = slot->raw;
+    *limit = slot->raw + lines->room;
 }
 
-static void fit_room(struct lines *lines) {
-    uint64_t open_ns = rsc_ring_now_ns() - lines->began_ns;
+static void fit_room(struct lines *lines, uint64_t seen_ns) {
+    uint64_t open_ns = seen_ns - lines->began_ns;
     if (open_ns > OPEN_NS && lines->room > ROOM_LEAST) lines->room /= 2;
     else if (open_ns < OPEN_NS / 4 && lines->room < ROOM_MOST) lines->room *= 2;
 }
@@ -443,20 +448,22 @@ static void clear(uint64_t *words, size_t count) {
 #endif
 }
 
-int rsc_asm_lines_look(struct rsc_ring_writer *writer, const uint64_t *next, int publish) {
+/* `seen_ns`: until when the words were written. `rests` as for rsc_ring_mark(); `publish`: the block instead. */
+static int look(struct rsc_ring_writer *writer, const uint64_t *next, uint64_t seen_ns, int rests, int publish) {
     struct rsc_slot *slot = writer->slot;
     struct lines *lines = lines_of(writer);
     uint32_t count = next ? (uint32_t)(next - slot->raw) : 0;
     lines->writer = writer;
     __atomic_store_n(&slot->raw_busy, 1, __ATOMIC_RELEASE);
-    if (count) fit_room(lines);
+    if (count) fit_room(lines, seen_ns);
     look_at_words(lines, slot->raw, count);
-    int old = slot->open_since_ns && rsc_ring_now_ns() - slot->open_since_ns > PUBLISH_AFTER_NS;
-    if (publish || old) {
-        put_skipped(lines);
+    if (publish || writer->next != writer->first) put_skipped(lines); /* they give the kept ones their time */
+    if (publish) {
         writer->instructions = lines->instructions;
         lines->instructions = 0;
         if (!lines->closed && rsc_ring_publish(writer) < 0) lines->closed = 1;
+    } else if (!lines->closed && rsc_ring_mark_at(writer, seen_ns, rests) < 0) {
+        lines->closed = 1;
     }
     clear(slot->raw, count);
     slot->skipped = lines->skipped;
@@ -464,4 +471,12 @@ int rsc_asm_lines_look(struct rsc_ring_writer *writer, const uint64_t *next, int
     slot->own_instructions = lines->instructions;
     __atomic_store_n(&slot->raw_busy, 0, __ATOMIC_RELEASE);
     return lines->closed ? -1 : 0;
+}
+
+int rsc_asm_lines_look(struct rsc_ring_writer *writer, const uint64_t *next, int publish) {
+    return look(writer, next, rsc_ring_now_ns(), 0, publish);
+}
+
+int rsc_asm_lines_mark(struct rsc_ring_writer *writer, const uint64_t *next, int rests) {
+    return look(writer, next, rsc_ring_now_ns(), rests, 0);
 }

@@ -21,4 +21,7 @@ RSC_OWN_HIDDEN void rsc_asm_lines_buffer(struct rsc_ring_writer *writer, uint64_
  */
 RSC_OWN_HIDDEN int rsc_asm_lines_look(struct rsc_ring_writer *writer, const uint64_t *next, int publish);
 
+/* The same at a synchronisation: what was written so far is marked (rsc_ring_mark()). */
+RSC_OWN_HIDDEN int rsc_asm_lines_mark(struct rsc_ring_writer *writer, const uint64_t *next, int rests);
+
 #endif

@@ -41,8 +41,6 @@ void *rsc_asm_next_symbol(const char *name) {
 #define NEVER ((int64_t)1 << 62)
 #define EARLY 4096 /* accesses until a thread that ran before the library was ready checks again */
 #define MAPS_BYTES ((size_t)1 << 20)
-#define OPEN_NS 1000000 /* target for how long a block may be open; a quarter of it if possible */
-#define ROOM_LEAST 64u
 #define GOODBYES 3 /* rounds of thread-specific destructors that may still follow ours */
 
 int rsc_asm_sampling;
@@ -136,6 +134,7 @@ static void attach(int part) {
     local->writer.slot->image = process.image;
     local->writer.slot->part = (uint32_t)part;
     if (process.lines) rsc_asm_lines_start(&local->writer);
+    local->writer.room = !process.lines && !rsc_asm_sampling ? UINT32_MAX : 0;
     if (rsc_asm_sampling && rsc_asm_sampled_start(local) < 0) local->closed = 1;
     if (part) return;
     pthread_setspecific(process.key, (void *)1);
@@ -168,28 +167,9 @@ static void first_words(void) {
     for (uint32_t at = 0; rsc_asm_registry_next(&at, &module);) note_module(&module);
 }
 
-/*
- * Words may stand for a thousand loop iterations: blocks become smaller if the last one
- * was open for long, since the parent orders threads by when their blocks began and
- * ended.
- */
-static void fit_room(uint64_t published) {
-    struct rsc_asm_local *local = &rsc_asm_local;
-    const struct rsc_slot *slot = local->writer.slot;
-    const uint32_t most = RSC_BLOCK_WORDS - RSC_BLOCK_SPARE;
-    if (!local->room) local->room = most;
-    if (slot->published != published) {
-        const struct rsc_block *last = &slot->blocks[published % RSC_RING_BLOCKS];
-        uint64_t open_ns = last->end_ns - last->start_ns;
-        if (open_ns > OPEN_NS && local->room > ROOM_LEAST) local->room /= 2;
-        else if (open_ns < OPEN_NS / 4) local->room = local->room * 2 < most ? local->room * 2 : most;
-    }
-}
-
 /* Leaves with room for another piece, or in fast mode if the parent is gone. */
 static void go_on_recording(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
-    uint64_t published = local->writer.slot ? local->writer.slot->published : 0;
     rsc_asm_thread.run = RSC_ASM_RUN_MOST;
     if (rsc_asm_sampling) {
         if (rsc_asm_sampled_room(local, &rsc_asm_thread) < 0) close_thread();
@@ -204,9 +184,8 @@ static void go_on_recording(void) {
     if (process.lines) {
         rsc_asm_lines_buffer(&local->writer, &rsc_asm_thread.next, &rsc_asm_thread.limit);
     } else {
-        fit_room(published);
         rsc_asm_thread.next = local->writer.next;
-        rsc_asm_thread.limit = local->writer.next + local->room;
+        rsc_asm_thread.limit = local->writer.end;
     }
     local->recording = 1;
     local->given = rsc_asm_thread.counter = RSC_ASM_RECORD;
@@ -335,6 +314,24 @@ void rsc_asm_met(void) { synchronise(rsc_asm_sampled_met); }
 void rsc_asm_publish(void) {
     int kept = errno;
     hand_over();
+    errno = kept;
+}
+
+void rsc_asm_mark(int rests) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    int kept = errno, status;
+    /* At rest, or with an empty block: its next word asks for room. */
+    if (!local->attached || local->closed || !local->recording || !rsc_asm_thread.next) return;
+    local->busy = 1;
+    if (process.lines) status = rsc_asm_lines_mark(&local->writer, rsc_asm_thread.next, rests);
+    else {
+        local->writer.next = rsc_asm_thread.next;
+        status = rsc_ring_mark(&local->writer, rests);
+    }
+    if (status < 0) close_thread();
+    else if (process.lines || local->writer.next >= local->writer.end)
+        rsc_asm_thread.next = rsc_asm_thread.limit = NULL;
+    local->busy = 0;
     errno = kept;
 }
 

@@ -37,7 +37,6 @@ struct rsc_asm_local {
     uint8_t depth; /* signal handlers running */
     uint8_t busy;  /* inside the runtime */
     int sample_timer; /* minus 1; 0: none */
-    uint32_t room;    /* words that a block may have before it is published; 0: the whole block */
 };
 extern __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -63,6 +62,9 @@ void rsc_asm_put(uint64_t addr, uint64_t word) __attribute__((visibility("hidden
 
 /* Publishes the thread's words, so that they have the right time if the thread now waits. */
 void rsc_asm_publish(void) __attribute__((visibility("hidden")));
+
+/* Marks the thread's words (ring.h): those it writes next are later. `rests`: it may wait now. */
+void rsc_asm_mark(int rests) __attribute__((visibility("hidden")));
 
 /* State saved when a signal arrives, so that its handler may record; restored afterwards. */
 struct rsc_asm_interrupted {

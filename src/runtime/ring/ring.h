@@ -8,9 +8,15 @@
  *   slots    one per running thread: a ring of blocks of words
  *   plans    facts about a piece of code, from its translation
  *
- * A thread fills its open block and *publishes* it when full, or before a system call
- * that may block. Unwritten words of a block are zero: the parent clears a block before
- * it returns it. After a program was killed, the open block holds its unpublished words.
+ * A thread fills its open block and *publishes* it when full. Unwritten words of a block
+ * are zero: the parent clears a block before it returns it. After a program was killed, the
+ * open block holds its unpublished words.
+ *
+ * A block has *marks*, in order: words before a mark were written by its first time, words
+ * after it not before its second. A thread makes one whenever it synchronises with others,
+ * and every few microseconds. The parent may take the words before the last mark at once,
+ * so no thread that waits holds back what others must come after.
+ *
  * If the ring is full, the thread waits (counted in the slot) and loses nothing; if the
  * parent is dead, it stops recording. While one thread waits, all others wait when they
  * next publish: otherwise they would seem to have run alone.
@@ -35,11 +41,12 @@
 #include "runtime/sampler/sampler.h"
 #include "runtime/ring/watch_ring.h"
 
-#define RSC_RING_MAGIC 0x345247525f435352ull /* "RSC_RGR4" */
+#define RSC_RING_MAGIC 0x355247525f435352ull /* "RSC_RGR5" */
 #define RSC_RING_SLOTS 1024u
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
-#define RSC_BLOCK_WORDS 8184u
-#define RSC_RING_TURN 64u /* references of a thread in one turn, when several threads run at the same time */
+#define RSC_BLOCK_WORDS 7548u
+#define RSC_BLOCK_MARKS 212u
+#define RSC_RING_TURN 64u /* references of a thread in one turn, as far as a sampler in the program is concerned */
 #define RSC_BLOCK_SPARE 1024u /* words at its end that an execution that began before them may still need */
 #define RSC_NOTES_BYTES (4u << 20)
 #define RSC_RAW_WORDS \
@@ -138,14 +145,22 @@ static inline uint64_t rsc_entry(uint64_t pc, uint32_t order, uint32_t pieces) {
 static inline uint32_t rsc_entry_order(uint64_t entry) { return (uint32_t)(entry >> 48 & 0x3ff); }
 static inline uint32_t rsc_entry_pieces(uint64_t entry) { return (uint32_t)(entry >> 58 & 3) + 1; }
 
+struct rsc_mark {
+    uint64_t before_ns, after_ns; /* CLOCK_MONOTONIC; after_ns may change until the next word is written */
+    uint32_t words; /* of the block, before it */
+    uint32_t zero;
+};
+
 struct rsc_block {
     uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC of its first and last word */
     uint64_t instructions; /* executed while it was open, not including counted starts */
     uint32_t count; /* words; 0 until published */
-    uint32_t zero[9];
+    uint32_t mark_count; /* grows while it is open */
+    uint32_t zero[8];
+    struct rsc_mark marks[RSC_BLOCK_MARKS];
     uint64_t words[RSC_BLOCK_WORDS];
 };
-_Static_assert(sizeof(struct rsc_block) == 64 + 8 * RSC_BLOCK_WORDS, "blocks are 64 KiB");
+_Static_assert(sizeof(struct rsc_block) == 65536, "blocks are 64 KiB");
 
 enum rsc_slot_state {
     RSC_SLOT_FREE = 0,
@@ -161,7 +176,8 @@ struct rsc_slot {
     uint32_t pid, tid;
     uint32_t generation; /* how often the slot was taken */
     uint64_t published; /* blocks; the open one is blocks[published % RSC_RING_BLOCKS] */
-    uint64_t open_since_ns; /* time of the first word of the open block; 0: empty */
+    uint64_t
+        open_since_ns; /* words after the last mark are not older; 0: there are none, the next one takes its time */
     uint64_t waited_ns, waits;
     uint64_t unrecorded_instructions; /* executed while not recording */
     uint32_t image; /* address space number: a fork or exec starts another */
@@ -170,7 +186,8 @@ struct rsc_slot {
     uint64_t skipped, crossings, own_instructions; /* not yet reported in a block */
     uint32_t raw_busy; /* it is filtering them now: the parent must not use them */
     uint32_t waits_now; /* it found its ring full */
-    uint8_t pad0[128 - 96];
+    uint64_t opened_ns; /* when it took the open block: its words are not older */
+    uint8_t pad0[128 - 104];
     /* Written by the parent: */
     uint64_t consumed; /* blocks */
     uint32_t consumed_signal;
@@ -254,6 +271,7 @@ struct rsc_ring_writer {
     struct rsc_slot *slot;
     struct rsc_ring *ring;
     uint64_t instructions; /* since the open block began */
+    uint32_t room; /* words after which a mark is made, fitted to the time they take; 0: only when asked for */
 };
 
 uint64_t rsc_ring_now_ns(void);
@@ -273,8 +291,17 @@ void rsc_ring_leave(struct rsc_ring_writer *writer);
 /* Publishes the open block, unless it is empty, and takes the next one, waiting if needed. -1: the parent is gone. */
 int rsc_ring_publish(struct rsc_ring_writer *writer);
 
-/* The slow path of writing: starts a fresh block or publishes a full one. -1: the parent is gone. */
+/* The slow path of writing: starts a fresh block, marks the open one or publishes a full one. -1: the parent is gone. */
 int rsc_ring_make_room(struct rsc_ring_writer *writer);
+
+/*
+ * The thread synchronises with others: marks the words written so far. `rests`: it may wait now, and the next word
+ * takes the slow path and the time. -1: the parent is gone.
+ */
+int rsc_ring_mark(struct rsc_ring_writer *writer, int rests);
+
+/* The same at a given time, up to which the words were written. */
+int rsc_ring_mark_at(struct rsc_ring_writer *writer, uint64_t before_ns, int rests);
 
 /* Publishes and gives the slot up. */
 void rsc_ring_detach(struct rsc_ring_writer *writer);

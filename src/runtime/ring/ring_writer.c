@@ -17,6 +17,13 @@
 #define WAIT_MS 50 /* between checks that the parent is alive */
 #define CROWDED_NS 5000000 /* between checks for a free slot */
 #define CROWDED_TRIES 400
+/*
+ * Between marks of a thread that does not synchronise, at most: the order of threads is known that well. ROOM_MOST words
+ * take some microseconds, so that marking costs a few percent.
+ */
+#define MARK_NS 20000
+#define ROOM_MOST 2048u
+#define ROOM_LEAST 64u
 
 uint64_t rsc_ring_now_ns(void) {
     struct timespec now;
@@ -143,6 +150,7 @@ static int try_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uin
         }
         writer->ring = ring;
         writer->slot = slot;
+        slot->opened_ns = rsc_ring_now_ns();
         return open_block(writer);
     }
     return taken;
@@ -174,22 +182,88 @@ int rsc_ring_publish(struct rsc_ring_writer *writer) {
     if (!writer->next) return -1;
     if (writer->next == writer->first) return 0;
     struct rsc_block *block = &slot->blocks[slot->published % RSC_RING_BLOCKS];
-    block->start_ns = slot->open_since_ns;
     block->end_ns = rsc_ring_now_ns();
     block->instructions = writer->instructions;
     __atomic_store_n(&block->count, (uint32_t)(writer->next - writer->first), __ATOMIC_RELEASE);
     __atomic_store_n(&slot->published, slot->published + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&slot->open_since_ns, 0, __ATOMIC_RELEASE);
+    slot->opened_ns = block->end_ns;
     signal_parent(writer->ring, slot->published - __atomic_load_n(&slot->consumed, __ATOMIC_RELAXED));
     return open_block(writer);
+}
+
+static struct rsc_block *open_one(const struct rsc_ring_writer *writer) {
+    return &writer->slot->blocks[writer->slot->published % RSC_RING_BLOCKS];
+}
+
+/* Words that may come before the next mark. */
+static void allow(struct rsc_ring_writer *writer) {
+    uint64_t *most = writer->first + RSC_BLOCK_WORDS - RSC_BLOCK_SPARE;
+    if (writer->room > ROOM_MOST) writer->room = ROOM_MOST;
+    writer->end = writer->room && most - writer->next > writer->room ? writer->next + writer->room : most;
+}
+
+/* Words may stand for a thousand loop iterations. */
+static void fit_room(struct rsc_ring_writer *writer, uint64_t time_ns) {
+    if (time_ns > MARK_NS && writer->room > ROOM_LEAST) writer->room /= 2;
+    else if (time_ns < MARK_NS / 4 && writer->room < ROOM_MOST) writer->room *= 2;
+}
+
+int rsc_ring_mark_at(struct rsc_ring_writer *writer, uint64_t before_ns, int rests) {
+    if (!writer->next) return -1;
+    struct rsc_slot *slot = writer->slot;
+    struct rsc_block *block = open_one(writer);
+    const uint32_t words = (uint32_t)(writer->next - writer->first), count = block->mark_count;
+    uint64_t now = rests ? before_ns : rsc_ring_now_ns();
+    if (words && (!count || block->marks[count - 1].words != words)) {
+        if (count >= RSC_BLOCK_MARKS) return rsc_ring_publish(writer);
+        block->marks[count] = (struct rsc_mark){before_ns, now, words, 0};
+        __atomic_store_n(&block->mark_count, count + 1, __ATOMIC_RELEASE);
+    } else if (words && !rests) {
+        block->marks[count - 1].after_ns = now;
+    }
+    if (!words || (rests && writer->room)) writer->end = writer->next;
+    __atomic_store_n(&slot->open_since_ns, !words || rests ? 0 : now, __ATOMIC_RELEASE);
+    if (__atomic_load_n(&writer->ring->parent_sleeps, __ATOMIC_RELAXED) == RSC_PARENT_WAITS_FOR_ANY)
+        signal_parent(writer->ring, RSC_RING_BLOCKS);
+    return 0;
+}
+
+int rsc_ring_mark(struct rsc_ring_writer *writer, int rests) {
+    return rsc_ring_mark_at(writer, rsc_ring_now_ns(), rests);
+}
+
+/* Notes the time of the next word. Before that, so that the parent cannot take a later one of another thread: that there
+ * will be one. */
+static uint64_t begin_words(struct rsc_slot *slot, uint64_t not_before_ns) {
+    __atomic_store_n(&slot->open_since_ns, not_before_ns, __ATOMIC_SEQ_CST);
+    uint64_t now = rsc_ring_now_ns();
+    __atomic_store_n(&slot->open_since_ns, now, __ATOMIC_RELEASE);
+    return now;
 }
 
 int rsc_ring_make_room(struct rsc_ring_writer *writer) {
     if (!writer->next) return -1;
     if (writer->ring->unread) writer->next = writer->first;
-    if (writer->next != writer->first && rsc_ring_publish(writer) < 0) return -1;
-    __atomic_store_n(&writer->slot->open_since_ns, rsc_ring_now_ns(), __ATOMIC_RELEASE);
-    writer->end = writer->next + RSC_BLOCK_WORDS - RSC_BLOCK_SPARE;
+    struct rsc_slot *slot = writer->slot;
+    if (writer->next != writer->first) {
+        struct rsc_block *block = open_one(writer);
+        const uint64_t since_ns = slot->open_since_ns;
+        int fits = writer->room && block->mark_count < RSC_BLOCK_MARKS &&
+                   writer->next + ROOM_LEAST <= writer->first + RSC_BLOCK_WORDS - RSC_BLOCK_SPARE;
+        if (!fits) {
+            if (rsc_ring_publish(writer) < 0) return -1;
+        } else if (!since_ns && block->mark_count) { /* at rest */
+            struct rsc_mark *last = &block->marks[block->mark_count - 1];
+            last->after_ns = begin_words(slot, last->before_ns);
+        } else {
+            uint64_t now = rsc_ring_now_ns();
+            fit_room(writer, now - since_ns);
+            if (rsc_ring_mark_at(writer, now, 0) < 0) return -1;
+        }
+    }
+    if (writer->next == writer->first) open_one(writer)->start_ns = begin_words(slot, slot->opened_ns);
+    allow(writer);
     return 0;
 }
 
