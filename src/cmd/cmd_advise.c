@@ -11,23 +11,13 @@ static const struct rsc_option options[] = {
 
 static int run_advise(const struct rsc_verb *verb, int argc, char **argv) {
     struct rsc_session session;
-    struct rsc_option_parser parser;
     struct rsc_result result = {.kind = RSC_RESULT_ADVICE};
     struct rsc_profile **profiles = NULL;
     struct rsc_error error;
     const char *path = NULL;
-    int id, leave = -1;
     rsc_session_start(&session, verb, argv);
     session.yields = RSC_RESULT_ADVICE;
-    rsc_options_start(&parser, verb, argc, argv);
-    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
-        if (id != RSC_OPERAND) {
-            leave = rsc_session_option(&session, &parser, id);
-        } else {
-            if (path) leave = rsc_usage_error(verb, "more than one profile: %.60s", parser.value);
-            path = parser.value;
-        }
-    }
+    int leave = rsc_session_take(&session, argc, NULL, NULL, "profile", &path);
     if (leave < 0) leave = rsc_session_check_format(&session);
     if (leave >= 0) return leave;
     if (rsc_profiles_load(path ? path : RSC_DATA_FILE, &profiles, &result.count, &error) < 0)

@@ -51,9 +51,11 @@ static int parse_sizes(struct rsc_annotate_options *annotate, const char *text) 
     }
 }
 
-static int take_option(struct annotation *annotation, const struct rsc_option_parser *parser, int id) {
+static int take_option(void *context, const struct rsc_option_parser *parser, int id) {
+    struct annotation *annotation = context;
     struct rsc_annotate_options *annotate = &annotation->options;
-    uint64_t number;
+    uint64_t number = 0;
+    int leave;
     switch (id) {
     case OPT_AT:
         if (parse_sizes(annotate, parser->value) < 0)
@@ -62,11 +64,10 @@ static int take_option(struct annotation *annotation, const struct rsc_option_pa
     case OPT_FILE: annotate->file_contains = parser->value; return -1;
     case OPT_FUNCTION: annotate->function = parser->value; return -1;
     case OPT_CONTEXT:
-        if (rsc_parse_u64(parser->value, strlen(parser->value), &number) < 0 || number > 1000000)
-            return rsc_option_refuse(parser, "not a number of lines from 0 to 1000000");
         annotate->nearby = 1;
+        leave = rsc_option_number(parser, 0, 1000000, "not a number of lines from 0 to 1000000", &number);
         annotate->nearby_lines = (uint32_t)number;
-        return -1;
+        return leave;
     case OPT_SOURCE_PATH:
         if (annotate->source_folder_count == SOURCE_PATHS_MAX) return rsc_option_refuse(parser, "too many folders");
         annotation->source_paths[annotate->source_folder_count++] = parser->value;
@@ -74,24 +75,6 @@ static int take_option(struct annotation *annotation, const struct rsc_option_pa
     case OPT_ALL: annotate->all_files = 1; return -1;
     default: return rsc_session_option(&annotation->session, parser, id);
     }
-}
-
-static int take_options(struct annotation *annotation, const struct rsc_verb *verb, int argc, char **argv) {
-    struct rsc_option_parser parser;
-    int id;
-    rsc_options_start(&parser, verb, argc, argv);
-    while ((id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
-        if (id == RSC_OPERAND) {
-            if (annotation->options.name) return rsc_usage_error(verb, "more than one profile: %.60s", parser.value);
-            annotation->options.name = parser.value;
-            continue;
-        }
-        int leave = take_option(annotation, &parser, id);
-        if (leave >= 0) return leave;
-    }
-    annotation->options.source_folders = annotation->source_paths;
-    if (!annotation->options.name) annotation->options.name = RSC_DATA_FILE;
-    return rsc_session_check_format(&annotation->session);
 }
 
 static int run_annotate(const struct rsc_verb *verb, int argc, char **argv) {
@@ -102,7 +85,11 @@ static int run_annotate(const struct rsc_verb *verb, int argc, char **argv) {
     if (!annotation) return RSC_EXIT_ERROR;
     rsc_session_start(&annotation->session, verb, argv);
     annotation->session.yields = RSC_RESULT_ANNOTATION;
-    int leave = take_options(annotation, verb, argc, argv);
+    annotation->options.source_folders = annotation->source_paths;
+    int leave =
+        rsc_session_take(&annotation->session, argc, take_option, annotation, "profile", &annotation->options.name);
+    if (!annotation->options.name) annotation->options.name = RSC_DATA_FILE;
+    if (leave < 0) leave = rsc_session_check_format(&annotation->session);
     if (leave < 0 && rsc_profiles_load(annotation->options.name, &profiles, &result.count, &error) < 0)
         leave = rsc_session_fail(&annotation->session, &error);
     result.profiles = profiles;

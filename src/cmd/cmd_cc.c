@@ -54,8 +54,7 @@ static int take_option(struct cc *cc, const struct rsc_option_parser *parser, in
     case OPT_ONLY: cc->options.only = parser->value; break;
     case OPT_LEAVE: cc->options.skip = parser->value; break;
     case OPT_MAX_BLOCKS:
-        if (rsc_parse_u64(parser->value, strlen(parser->value), &count) < 0)
-            return rsc_option_refuse(parser, "not a number");
+        if (rsc_option_number(parser, 0, UINT64_MAX, "not a number", &count) >= 0) return RSC_EXIT_USAGE;
         cc->options.max_blocks = parser->value;
         break;
     case OPT_NO_CALLS: cc->options.no_calls = 1; return -1;

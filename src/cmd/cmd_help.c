@@ -51,15 +51,9 @@ const struct rsc_verb rsc_verb_help = {
 
 static int run_version(const struct rsc_verb *verb, int argc, char **argv) {
     struct rsc_session session;
-    struct rsc_option_parser parser;
-    int id;
     rsc_session_start(&session, verb, argv);
-    rsc_options_start(&parser, verb, argc, argv);
-    while ((id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
-        if (id == RSC_OPERAND) return rsc_usage_error(verb, "takes no operand: %.60s", parser.value);
-        int leave = rsc_session_option(&session, &parser, id);
-        if (leave >= 0) return leave;
-    }
+    int leave = rsc_session_take(&session, argc, NULL, NULL, NULL, NULL);
+    if (leave >= 0) return leave;
     printf("reusescope %s\n", rsc_version());
     if (session.verbose) printf("vector loops: %s\n", rsc_simd_name(rsc_simd_best()));
     return RSC_EXIT_OK;

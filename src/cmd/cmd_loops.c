@@ -91,15 +91,15 @@ static int parse_threads(struct request *request, const struct rsc_option_parser
 }
 
 static int parse_number(const struct rsc_option_parser *parser, uint64_t most, uint64_t *value) {
-    if (rsc_parse_u64(parser->value, strlen(parser->value), value) < 0 || *value > most)
-        return rsc_option_refuse(parser, "not a number, or too large");
-    return -1;
+    return rsc_option_number(parser, 0, most, "not a number, or too large", value);
 }
 
-static int parse_own(struct request *request, const struct rsc_option_parser *parser, int id) {
+static int take_option(void *context, const struct rsc_option_parser *parser, int id) {
+    struct request *request = context;
     struct rsc_error error;
-    uint64_t number;
-    int leave = -1;
+    uint64_t number = 0;
+    int leave = rsc_loops_input_option(&request->input, parser, id);
+    if (leave != -2) return leave;
     switch (id) {
     case OPT_THREADS: return parse_threads(request, parser);
     case OPT_LOOP: request->loop = parser->value; return -1;
@@ -126,11 +126,8 @@ static int parse_own(struct request *request, const struct rsc_option_parser *pa
         return leave;
     case OPT_SEED: return parse_number(parser, UINT64_MAX, &request->model.seed);
     case OPT_CONFIDENCE:
-        if (rsc_parse_fraction(parser->value, strlen(parser->value), &request->model.confidence) < 0 ||
-            request->model.confidence < 1 || request->model.confidence > 99.9)
-            return rsc_option_refuse(parser, "not a number from 1 to 99.9");
-        return -1;
-    default: return -2;
+        return rsc_option_fraction(parser, 1, 99.9, "not a number from 1 to 99.9", &request->model.confidence);
+    default: return rsc_session_option(request->session, parser, id);
     }
 }
 
@@ -394,11 +391,9 @@ static void free_request(struct request *request) {
 
 static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
     struct rsc_session session;
-    struct rsc_option_parser parser;
     struct rsc_error error;
     struct request *request = calloc(1, sizeof *request);
     static const uint32_t usual[] = {1, 2, 4, 8};
-    int id, leave = -1;
     rsc_session_start(&session, verb, argv);
     if (!request) {
         rsc_fail_memory(&error, "loops");
@@ -410,17 +405,7 @@ static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
     memcpy(request->threads, usual, sizeof usual);
     request->thread_count = sizeof usual / sizeof *usual;
     rsc_interleave_parse(&request->interleave, "drift", &error);
-    rsc_options_start(&parser, verb, argc, argv);
-    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
-        if (id == RSC_OPERAND) {
-            if (request->input.path) leave = rsc_usage_error(verb, "more than one file: %.60s", parser.value);
-            request->input.path = parser.value;
-            continue;
-        }
-        leave = rsc_loops_input_option(&request->input, &parser, id);
-        if (leave == -2) leave = parse_own(request, &parser, id);
-        if (leave == -2) leave = rsc_session_option(&session, &parser, id);
-    }
+    int leave = rsc_session_take(&session, argc, take_option, request, "file", &request->input.path);
     if (leave < 0 && !request->input.path)
         leave = rsc_usage_error(verb, "a file is missing: reusescope loops solver.c -D N=1024 -t 1,4,64");
     if (leave < 0 && !request->emit && !request->list) leave = rsc_session_check_format(&session);

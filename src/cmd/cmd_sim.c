@@ -1,4 +1,5 @@
 /* cmd_sim.c - `reusescope sim`: simulates caches on a trace. */
+#include <float.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,13 +108,12 @@ static int add_cache(struct sim_verb *verb, int id, const char *text) {
 
 /* A number from 1 up, or from 0 where 0 is allowed. */
 static int take_number(const struct rsc_option_parser *parser, uint64_t least, uint64_t most, uint64_t *number) {
-    if (rsc_parse_u64(parser->value, strlen(parser->value), number) == 0 && *number >= least && *number <= most)
-        return -1;
-    return rsc_option_refuse(parser, least ? "not a number from 1 up" : "not a number");
+    return rsc_option_number(parser, least, most, least ? "not a number from 1 up" : "not a number", number);
 }
 
-static int take_option(struct sim_verb *verb, const struct rsc_option_parser *parser, int id) {
-    uint64_t number;
+static int take_option(void *context, const struct rsc_option_parser *parser, int id) {
+    struct sim_verb *verb = context;
+    uint64_t number = 0;
     int leave;
     switch (id) {
     case OPT_L1:
@@ -127,10 +127,7 @@ static int take_option(struct sim_verb *verb, const struct rsc_option_parser *pa
     case OPT_CODE: verb->blame.wanted = 1; return -1;
     case OPT_WARM: return take_number(parser, 0, UINT64_MAX, &verb->options.warm_accesses);
     case OPT_WARM_FILL:
-        if (rsc_parse_fraction(parser->value, strlen(parser->value), &verb->options.warm_fill) < 0 ||
-            !(verb->options.warm_fill > 0) || verb->options.warm_fill > 1)
-            return rsc_option_refuse(parser, "not a fraction above 0 and up to 1");
-        return -1;
+        return rsc_option_fraction(parser, DBL_MIN, 1, "not a fraction above 0 and up to 1", &verb->options.warm_fill);
     case OPT_WINDOWS: return take_number(parser, 1, UINT64_MAX, &verb->options.window_accesses);
     case OPT_PER:
         verb->per = !strcmp(parser->value, "instructions") ? 'i' : !strcmp(parser->value, "references") ? 'r' : 0;
@@ -299,20 +296,10 @@ out:
     return status;
 }
 
-static int run(struct sim_verb *verb, int argc, char **argv) {
+static int run(struct sim_verb *verb, int argc) {
     const struct rsc_verb *self = verb->session.verb;
-    struct rsc_option_parser parser;
     struct rsc_error error;
-    int id, leave = -1;
-    rsc_options_start(&parser, self, argc, argv);
-    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
-        if (id == RSC_OPERAND) {
-            if (verb->path) leave = rsc_usage_error(self, "more than one trace: %.60s", parser.value);
-            verb->path = parser.value;
-        } else {
-            leave = take_option(verb, &parser, id);
-        }
-    }
+    int leave = rsc_session_take(&verb->session, argc, take_option, verb, "trace", &verb->path);
     if (leave >= 0) return leave;
     if (!verb->path) return rsc_usage_error(self, "a trace is missing: reusescope sim TRACE --l1d 32K,8,64");
     if ((leave = rsc_session_check_format(&verb->session)) >= 0) return leave;
@@ -340,7 +327,7 @@ static int run_sim(const struct rsc_verb *self, int argc, char **argv) {
     rsc_session_start(&verb->session, self, argv);
     verb->session.yields = RSC_RESULT_SIM;
     rsc_sampling_start(&verb->sampling);
-    int leave = run(verb, argc, argv);
+    int leave = run(verb, argc);
     rsc_sim_result_free(&verb->result);
     rsc_blame_close(&verb->blame);
     rsc_miss_trace_close(&verb->misses);

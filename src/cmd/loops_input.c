@@ -85,10 +85,7 @@ int rsc_loops_input_option(struct rsc_loops_input *input, const struct rsc_optio
     case RSC_OPT_COMPILE_COMMANDS: input->compile_commands = parser->value; return -1;
     case RSC_OPT_COUNT_SCALARS: input->source.count_scalars = 1; return -1;
     case RSC_OPT_MAX_SECONDS:
-        if (rsc_parse_fraction(parser->value, strlen(parser->value), &input->source.seconds_max) < 0 ||
-            input->source.seconds_max < 0.1 || input->source.seconds_max > 86400)
-            return rsc_option_refuse(parser, "not a number from 0.1 to 86400");
-        return -1;
+        return rsc_option_fraction(parser, 0.1, 86400, "not a number from 0.1 to 86400", &input->source.seconds_max);
     case RSC_OPT_TOGETHER: input->source.together = 1; return -1;
     default: return -2;
     }

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "cmd/exit.h"
+#include "base/numbers.h"
 
 void rsc_options_start(struct rsc_option_parser *parser, const struct rsc_verb *verb, int argc, char **argv) {
     *parser = (struct rsc_option_parser){.verb = verb, .argc = argc, .argv = argv, .next = 2};
@@ -27,6 +28,19 @@ int rsc_usage_error(const struct rsc_verb *verb, const char *format, ...) {
 int rsc_option_refuse(const struct rsc_option_parser *parser, const char *message) {
     if (!parser->value) return rsc_usage_error(parser->verb, "--%s: %s", parser->option->name, message);
     return rsc_usage_error(parser->verb, "--%s %.60s: %s", parser->option->name, parser->value, message);
+}
+
+int rsc_option_number(const struct rsc_option_parser *parser, uint64_t low, uint64_t high, const char *message,
+                      uint64_t *number) {
+    if (!rsc_parse_u64(parser->value, strlen(parser->value), number) && *number >= low && *number <= high) return -1;
+    return rsc_option_refuse(parser, message);
+}
+
+int rsc_option_fraction(const struct rsc_option_parser *parser, double low, double high, const char *message,
+                        double *number) {
+    if (!rsc_parse_fraction(parser->value, strlen(parser->value), number) && *number >= low && *number <= high)
+        return -1;
+    return rsc_option_refuse(parser, message);
 }
 
 const struct rsc_option *rsc_option_walk_next(struct rsc_option_walk *walk) {

@@ -10,6 +10,7 @@
 #define RSC_CMD_OPTIONS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct rsc_option {
     int id;
@@ -77,6 +78,12 @@ int rsc_options_next(struct rsc_option_parser *parser);
 
 /* Prints "reusescope VERB: --name VALUE: message" and returns the usage exit status. */
 int rsc_option_refuse(const struct rsc_option_parser *parser, const char *message);
+
+/* Takes the value as a number from low to high. Returns -1, or the usage exit status after refusing it with `message`. */
+int rsc_option_number(const struct rsc_option_parser *parser, uint64_t low, uint64_t high, const char *message,
+                      uint64_t *number);
+int rsc_option_fraction(const struct rsc_option_parser *parser, double low, double high, const char *message,
+                        double *number);
 
 /* Prints "reusescope VERB: message" (without a verb: "reusescope: message") and returns the usage exit status. */
 int rsc_usage_error(const struct rsc_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));

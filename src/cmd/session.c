@@ -212,6 +212,20 @@ int rsc_session_option(struct rsc_session *session, const struct rsc_option_pars
     return -1;
 }
 
+int rsc_session_take(struct rsc_session *session, int argc, rsc_option_taker *take, void *context, const char *what,
+                     const char **operand) {
+    struct rsc_option_parser parser;
+    int id, leave = -1;
+    rsc_options_start(&parser, session->verb, argc, session->argv);
+    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
+        if (id != RSC_OPERAND) leave = take ? take(context, &parser, id) : rsc_session_option(session, &parser, id);
+        else if (!operand) leave = rsc_usage_error(session->verb, "takes no operand: %.60s", parser.value);
+        else if (*operand) leave = rsc_usage_error(session->verb, "more than one %s: %.60s", what, parser.value);
+        else *operand = parser.value;
+    }
+    return leave;
+}
+
 int rsc_session_fail(struct rsc_session *session, const struct rsc_error *error) {
     rsc_progress_end(session);
     fprintf(stderr, "reusescope: %s\n", error->message);

@@ -80,6 +80,16 @@ void rsc_session_start(struct rsc_session *session, const struct rsc_verb *verb,
  */
 int rsc_session_option(struct rsc_session *session, const struct rsc_option_parser *parser, int id);
 
+/* Takes one option, as rsc_session_option() does, to which it hands those it does not know. */
+typedef int rsc_option_taker(void *context, const struct rsc_option_parser *parser, int id);
+
+/*
+ * Takes the command line: options by `take` (NULL: those of the session alone), and into *operand the one operand there
+ * may be, named `what` in messages (NULL: there may be none). Returns -1 to go on, or the exit status.
+ */
+int rsc_session_take(struct rsc_session *session, int argc, rsc_option_taker *take, void *context, const char *what,
+                     const char **operand);
+
 /* Prints "reusescope: MESSAGE" and returns its exit status. */
 int rsc_session_fail(struct rsc_session *session, const struct rsc_error *error);
 

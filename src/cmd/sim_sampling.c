@@ -48,10 +48,7 @@ int rsc_sampling_option(struct rsc_sampling *sampling, struct rsc_session *sessi
             return rsc_option_refuse(parser, "not one of cold, half, prime, stitch, initmr, warm");
         break;
     case RSC_OPT_SIM_CONFIDENCE:
-        if (rsc_parse_fraction(parser->value, strlen(parser->value), &sampling->confidence) < 0 ||
-            sampling->confidence < 50 || sampling->confidence > 99.99)
-            return rsc_option_refuse(parser, "not a percentage from 50 to 99.99");
-        break;
+        return rsc_option_fraction(parser, 50, 99.99, "not a percentage from 50 to 99.99", &sampling->confidence);
     case RSC_OPT_STUDY:
         if (strcmp(parser->value, "sampling")) return rsc_option_refuse(parser, "not sampling");
         sampling->study = 1;

@@ -25,20 +25,18 @@ void rsc_write_start(struct rsc_write *write) {
 
 int rsc_write_option(struct rsc_write *write, struct rsc_session *session, const struct rsc_option_parser *parser,
                      int id) {
-    uint64_t number;
+    uint64_t number = 0;
+    int leave;
     switch (id) {
     case RSC_OPT_TRACE_OUTPUT: write->path = parser->value; return -1;
     case RSC_OPT_TO: write->options.format = parser->value; return -1;
     case RSC_OPT_LEVEL:
-        if (rsc_parse_u64(parser->value, strlen(parser->value), &number) < 0 || number < 1 || number > 19)
-            return rsc_option_refuse(parser, "not a number from 1 to 19");
+        leave = rsc_option_number(parser, 1, 19, "not a number from 1 to 19", &number);
         write->options.level = (int)number;
-        return -1;
+        return leave;
     case RSC_OPT_MAX_SIZE:
-        if (rsc_parse_u64(parser->value, strlen(parser->value), &write->options.max_bytes) < 0 ||
-            write->options.max_bytes < 4096)
-            return rsc_option_refuse(parser, "not a size of 4K or more, as 500M");
-        return -1;
+        return rsc_option_number(parser, 4096, UINT64_MAX, "not a size of 4K or more, as 500M",
+                                 &write->options.max_bytes);
     default: return rsc_session_option(session, parser, id);
     }
 }
