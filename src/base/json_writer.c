@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 
 enum { COMMA_DUE = 1, NEWLINE_DUE = 2 };
 
@@ -26,19 +27,7 @@ enum { COMMA_DUE = 1, NEWLINE_DUE = 2 };
 
 static char *reserve(struct rsc_json *json, size_t bytes) {
     if (json->failed) return NULL;
-    if (json->room - json->used < bytes) {
-        size_t room = json->room ? json->room : 4096;
-        while (room - json->used < bytes) {
-            if (room > SIZE_MAX / 2) goto fail;
-            room *= 2;
-        }
-        char *text = realloc(json->text, room);
-        if (!text) goto fail;
-        json->text = text;
-        json->room = room;
-    }
-    return json->text + json->used;
-fail:
+    if (!RSC_GROW(json->text, json->room, json->used + bytes)) return json->text + json->used;
     json->failed = RSC_ENOMEM;
     return NULL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "collect/symbols/symbols.h"
 
 _Static_assert(RSC_BLAME_LEVELS == RSC_SIM_LEVELS_MAX + 1, "every primary cache has its misses");
@@ -41,13 +42,7 @@ static struct rsc_sim_blame_row *row_of(struct rsc_blame_table *table, uint64_t 
     if (rsc_u64_table_needs_rebuild(&table->row_of) && rsc_u64_table_rebuild(&table->row_of) < 0) return NULL;
     struct rsc_u64_entry *entry = rsc_u64_table_find(&table->row_of, key);
     if (entry->value) return &table->rows[entry->value - 1];
-    if (table->count == table->room) {
-        size_t room = table->room ? 2 * table->room : 256;
-        struct rsc_sim_blame_row *more = realloc(table->rows, room * sizeof *more);
-        if (!more) return NULL;
-        table->rows = more;
-        table->room = room;
-    }
+    if (RSC_GROW(table->rows, table->room, table->count + 1)) return NULL;
     *entry = (struct rsc_u64_entry){key, ++table->count};
     table->row_of.used++;
     table->rows[table->count - 1] = (struct rsc_sim_blame_row){.key = key};

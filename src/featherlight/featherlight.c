@@ -7,6 +7,7 @@
 #include <reusescope/trace.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "featherlight/samples.h"
 #include "profile/profile_model.h"
 
@@ -48,14 +49,12 @@ void rsc_featherlight_free(struct rsc_featherlight *feather) {
 
 /* Grows *list, of elements of `size` bytes, to hold `wanted`; new elements are zero. */
 static int make_room(void *list, uint32_t *room, uint64_t wanted, size_t size) {
-    if (wanted <= *room) return 0;
-    uint64_t more = *room ? *room : 8;
-    while (more < wanted) more *= 2;
-    void *larger = realloc(*(void **)list, more * size);
-    if (!larger) return RSC_ENOMEM;
-    memset((char *)larger + *room * size, 0, (more - *room) * size);
-    *(void **)list = larger;
-    *room = (uint32_t)more;
+    size_t now = *room;
+    char *items;
+    if (rsc_grow(list, &now, wanted, size)) return RSC_ENOMEM;
+    memcpy(&items, list, sizeof items);
+    if (now > *room) memset(items + *room * size, 0, (now - *room) * size);
+    *room = (uint32_t)now;
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "profile/profile_model.h"
 #include "trace/references.h"
 
@@ -98,15 +99,9 @@ static struct unit *unit_new(struct rsc_simulated_pmu *pmu, uint32_t number) {
 }
 
 static struct unit *unit_of(struct rsc_simulated_pmu *pmu, uint32_t number) {
-    if (number >= pmu->unit_count) {
-        uint32_t count = pmu->unit_count ? pmu->unit_count : 8;
-        while (count <= number) count *= 2;
-        struct unit **units = realloc(pmu->units, count * sizeof(struct unit *));
-        if (!units) return NULL;
-        memset(units + pmu->unit_count, 0, (count - pmu->unit_count) * sizeof(struct unit *));
-        pmu->units = units;
-        pmu->unit_count = count;
-    }
+    uint32_t before = pmu->unit_count;
+    if (RSC_GROW(pmu->units, pmu->unit_count, number + 1ull)) return NULL;
+    for (uint32_t i = before; i < pmu->unit_count; i++) pmu->units[i] = NULL;
     if (!pmu->units[number]) pmu->units[number] = unit_new(pmu, number);
     return pmu->units[number];
 }
@@ -255,13 +250,7 @@ static int add_mapping(struct rsc_simulated_pmu *pmu, const struct rsc_event *ev
     const char *text = (const char *)data + 9 + id_bytes;
     size_t length = strnlen(text, event->data_bytes - 9u - id_bytes);
     if (!length || text[0] == '[') return 0;
-    if (pmu->mapping_count == pmu->mapping_room) {
-        uint32_t room = pmu->mapping_room ? 2 * pmu->mapping_room : 16;
-        struct rsc_mapping_row *larger = realloc(pmu->mappings, room * sizeof *larger);
-        if (!larger) return RSC_ENOMEM;
-        pmu->mappings = larger;
-        pmu->mapping_room = room;
-    }
+    if (RSC_GROW(pmu->mappings, pmu->mapping_room, pmu->mapping_count + 1)) return RSC_ENOMEM;
     struct rsc_mapping_row *row = &pmu->mappings[pmu->mapping_count];
     *row = (struct rsc_mapping_row){.start = event->a, .bytes = event->b, .path = strndup(text, length)};
     if (!row->path) return RSC_ENOMEM;

@@ -6,6 +6,7 @@
 
 #include <reusescope/trace.h>
 
+#include "base/grow.h"
 #include "base/rounding.h"
 #include "featherlight/place_costs.h"
 #include "profile/profile_model.h"
@@ -230,13 +231,7 @@ static void weigh_as_lines(struct step *steps, size_t count, const struct rsc_li
 }
 
 static int add_part(struct rsc_watch_reuses *reuses, const struct step *step, double weight, uint64_t distance) {
-    if (reuses->count == reuses->room) {
-        size_t room = reuses->room ? 2 * reuses->room : 256;
-        struct rsc_watch_reuse *list = realloc(reuses->list, room * sizeof *list);
-        if (!list) return RSC_ENOMEM;
-        reuses->list = list;
-        reuses->room = room;
-    }
+    if (RSC_GROW(reuses->list, reuses->room, reuses->count + 1)) return RSC_ENOMEM;
     const struct rsc_watched *sample = &step->group->samples[step->index];
     reuses->list[reuses->count++] = (struct rsc_watch_reuse){.use_pc = sample->use_pc,
                                                              .reuse_pc = sample->reuse_pc,

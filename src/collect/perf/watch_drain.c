@@ -7,6 +7,7 @@
 
 #include "base/data_source.h"
 #include "base/fail.h"
+#include "base/grow.h"
 #include "collect/drain/guest_maps.h"
 #include "collect/drain/ring_notes.h"
 #include "collect/perf/watch_code.h"
@@ -91,13 +92,7 @@ static struct process *find_process(struct rsc_watch_drain *drain, uint64_t id) 
     for (size_t i = 0; i < drain->process_count; i++)
         if (drain->processes[i].id == id) return &drain->processes[i];
     if (drain->process_count == PROCESSES_MAX) return &drain->processes[PROCESSES_MAX - 1];
-    if (drain->process_count == drain->process_room) {
-        size_t room = drain->process_room ? 2 * drain->process_room : 16;
-        struct process *processes = realloc(drain->processes, room * sizeof *processes);
-        if (!processes) return NULL;
-        drain->processes = processes;
-        drain->process_room = room;
-    }
+    if (RSC_GROW(drain->processes, drain->process_room, drain->process_count + 1)) return NULL;
     drain->processes[drain->process_count] = (struct process){.id = id};
     return &drain->processes[drain->process_count++];
 }
@@ -161,13 +156,8 @@ static uint64_t references_at(struct cursor *cursor, struct progress at, double 
 /* ---- records ---- */
 
 static int add_record(struct rsc_watch_drain *drain, struct rsc_watch_record record, struct rsc_error *error) {
-    if (drain->record_count == drain->record_room) {
-        size_t room = drain->record_room ? 2 * drain->record_room : 256;
-        struct rsc_watch_record *records = realloc(drain->records, room * sizeof *records);
-        if (!records) return rsc_fail_memory(error, "collector");
-        drain->records = records;
-        drain->record_room = room;
-    }
+    if (RSC_GROW(drain->records, drain->record_room, drain->record_count + 1))
+        return rsc_fail_memory(error, "collector");
     drain->records[drain->record_count++] = record;
     return 0;
 }

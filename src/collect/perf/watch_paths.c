@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "profile/profile_model.h"
 
 #define NODES_MAX RSC_PROFILE_ROWS_MAX
@@ -91,13 +92,7 @@ int rsc_watch_paths_add(struct rsc_watch_paths *paths, uint64_t space, const uin
 int rsc_watch_paths_mapped(struct rsc_watch_paths *paths, const struct rsc_guest_map *map, uint64_t space) {
     uint32_t id_bytes = map->data_bytes > 8 ? map->data[8] : 0, name = 9 + id_bytes;
     if (map->data_bytes <= name || id_bytes > sizeof paths->mappings->build_id) return 0;
-    if (paths->mapping_count == paths->mapping_room) {
-        size_t room = paths->mapping_room ? 2 * paths->mapping_room : 32;
-        struct rsc_mapping_row *rows = realloc(paths->mappings, room * sizeof *rows);
-        if (!rows) return RSC_ENOMEM;
-        paths->mappings = rows;
-        paths->mapping_room = room;
-    }
+    if (RSC_GROW(paths->mappings, paths->mapping_room, paths->mapping_count + 1)) return RSC_ENOMEM;
     struct rsc_mapping_row *row = &paths->mappings[paths->mapping_count];
     *row = (struct rsc_mapping_row){.start = map->start | space, .bytes = map->bytes, .build_id_bytes = id_bytes};
     memcpy(&row->file_offset, map->data, sizeof row->file_offset);

@@ -17,6 +17,8 @@
 
 #include <reusescope/error.h>
 
+#include "base/grow.h"
+
 /* Step limit of a graph: for loops 20 deep, with a margin for small graphs. */
 #define STEPS_PER_EDGE 64u
 #define STEPS_MORE (1u << 20)
@@ -160,26 +162,14 @@ static int is_left_out(const struct search *search, uint32_t loop, uint32_t from
 }
 
 static int add_region(struct search *search, struct region region) {
-    if (search->region_count == search->region_room) {
-        size_t room = search->region_room ? 2 * search->region_room : 16;
-        struct region *grown = realloc(search->regions, room * sizeof *grown);
-        if (!grown) return RSC_ENOMEM;
-        search->regions = grown;
-        search->region_room = room;
-    }
+    if (RSC_GROW(search->regions, search->region_room, search->region_count + 1)) return RSC_ENOMEM;
     search->regions[search->region_count++] = region;
     return 0;
 }
 
 static int add_loop(struct search *search, struct rsc_flow_loop loop) {
     struct rsc_flow_loops *out = search->out;
-    if (out->count == search->loop_room) {
-        size_t room = search->loop_room ? 2 * search->loop_room : 16;
-        struct rsc_flow_loop *grown = realloc(out->loops, room * sizeof *grown);
-        if (!grown) return RSC_ENOMEM;
-        out->loops = grown;
-        search->loop_room = room;
-    }
+    if (RSC_GROW(out->loops, search->loop_room, out->count + 1)) return RSC_ENOMEM;
     out->loops[out->count++] = loop;
     return 0;
 }

@@ -6,6 +6,8 @@
 
 #include <reusescope/error.h>
 
+#include "base/grow.h"
+
 #define AHEAD 16u
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
@@ -23,14 +25,8 @@ void rsc_hprda_part_free(struct rsc_hprda_part_lines *part) {
 }
 
 static int add_line(struct rsc_hprda_part_lines *part, struct rsc_u64_entry *entry, uint64_t line) {
-    if (part->count == part->room) {
-        if (part->room > UINT32_MAX / 2) return RSC_ELIMIT;
-        uint32_t room = part->room ? 2 * part->room : 256;
-        struct rsc_hprda_state *states = realloc(part->states, room * sizeof *states);
-        if (!states) return RSC_ENOMEM;
-        part->states = states;
-        part->room = room;
-    }
+    if (part->count == part->room && part->room > UINT32_MAX / 2) return RSC_ELIMIT;
+    if (RSC_GROW(part->states, part->room, part->count + 1)) return RSC_ENOMEM;
     entry->key = line;
     entry->value = ++part->count;
     part->table.used++;

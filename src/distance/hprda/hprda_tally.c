@@ -6,6 +6,8 @@
 
 #include <reusescope/error.h>
 
+#include "base/grow.h"
+
 int rsc_hprda_tally_init(struct rsc_hprda_tally *tally, uint32_t local, uint32_t block) {
     memset(tally, 0, sizeof *tally);
     tally->local = local;
@@ -32,13 +34,7 @@ void rsc_hprda_tally_free(struct rsc_hprda_tally *tally) {
 }
 
 int rsc_hprda_list_add(struct rsc_hprda_list *list, uint64_t item) {
-    if (list->count == list->room) {
-        size_t room = list->room ? list->room * 2 : 1024;
-        uint64_t *items = realloc(list->items, room * sizeof *items);
-        if (!items) return RSC_ENOMEM;
-        list->items = items;
-        list->room = room;
-    }
+    if (RSC_GROW(list->items, list->room, list->count + 1)) return RSC_ENOMEM;
     list->items[list->count++] = item;
     return 0;
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/pool.h"
 #include "distance/count/accumulate.h"
 #include "distance/parallel/engine_parallel.h"
@@ -160,12 +161,7 @@ static int is_of_one_kind(const struct rsc_batch *batch) {
 
 static int keep_threads(struct stages_engine *engine, const struct rsc_batch *batch) {
     if (!batch->threads) return 0;
-    if (batch->thread_count > engine->thread_room) {
-        struct rsc_thread *threads = realloc(engine->threads, batch->thread_count * sizeof *threads);
-        if (!threads) return RSC_ENOMEM;
-        engine->threads = threads;
-        engine->thread_room = batch->thread_count;
-    }
+    if (RSC_GROW(engine->threads, engine->thread_room, batch->thread_count)) return RSC_ENOMEM;
     memcpy(engine->threads, batch->threads, batch->thread_count * sizeof *engine->threads);
     engine->thread_count = batch->thread_count;
     return 0;

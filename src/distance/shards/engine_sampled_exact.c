@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "distance/count/accumulate.h"
 #include "distance/shards/line_filter.h"
 #include "distance/shards/sampled_exact.h"
@@ -67,14 +68,7 @@ int rsc_sampled_exact_create(void **state, const struct rsc_engine_options *opti
 /* ---- references ---- */
 
 static int know_thread(struct sampled_exact_engine *engine, const struct rsc_batch *batch, uint32_t number) {
-    if (number >= engine->thread_room) {
-        uint32_t room = engine->thread_room ? engine->thread_room : 64;
-        while (room <= number) room *= 2;
-        struct thread_state *more = realloc(engine->threads, room * sizeof *more);
-        if (!more) return RSC_ENOMEM;
-        engine->threads = more;
-        engine->thread_room = room;
-    }
+    if (RSC_GROW(engine->threads, engine->thread_room, number + 1ull)) return RSC_ENOMEM;
     for (; engine->thread_count <= number; engine->thread_count++)
         engine->threads[engine->thread_count] = (struct thread_state){.tid = engine->thread_count};
     if (batch->threads && number < batch->thread_count) {

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/key_values.h"
 #include "base/numbers.h"
 #include "estimate/statistics.h"
@@ -170,14 +171,7 @@ static int add_sampled(const struct rsc_use_watch *watch, struct rsc_histogram *
 /* Rows exist from the second thread on; the totals so far belong to the first. */
 static int add_threads(struct time_engine *engine, uint64_t wanted) {
     if (wanted > RSC_THREAD_ROWS_MAX) wanted = RSC_THREAD_ROWS_MAX;
-    if (wanted > engine->thread_room) {
-        uint32_t room = engine->thread_room ? engine->thread_room : 4;
-        while (room < wanted) room *= 2;
-        struct thread_intervals *threads = realloc(engine->threads, room * sizeof *threads);
-        if (!threads) return RSC_ENOMEM;
-        engine->threads = threads;
-        engine->thread_room = room;
-    }
+    if (RSC_GROW(engine->threads, engine->thread_room, wanted)) return RSC_ENOMEM;
     while (engine->thread_count < wanted) {
         struct thread_intervals *row = &engine->threads[engine->thread_count], *first = &engine->threads[0];
         *row = (struct thread_intervals){.tid = engine->thread_count};

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/seconds.h"
 #ifdef RSC_HAVE_LIBCLANG
 #include "loops/front/clang_load.h"
@@ -53,13 +54,7 @@ struct input {
 
 /* Returns 1 if more may come, 0 at the end, RSC_ELIMIT, RSC_ENOMEM or RSC_EIO. */
 static int read_some(int fd, struct input *input) {
-    if (input->used + 65536 > input->room) {
-        size_t room = input->room ? 2 * input->room : 1 << 18;
-        char *larger = realloc(input->text, room);
-        if (!larger) return RSC_ENOMEM;
-        input->text = larger;
-        input->room = room;
-    }
+    if (RSC_GROW(input->text, input->room, input->used + 65536)) return RSC_ENOMEM;
     ssize_t got = read(fd, input->text + input->used, input->room - input->used - 1);
     if (got < 0) return errno == EINTR ? 1 : RSC_EIO;
     input->used += (size_t)got;

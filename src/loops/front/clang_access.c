@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "loops/front/clang_front.h"
 
 static void opaque(struct place *place, const char *reason) {
@@ -147,14 +148,7 @@ void front_place_of(struct front *front, CXCursor cursor, struct place *place) {
 }
 
 static int add_pending(struct front *front, const struct pending *pending) {
-    if (front->pending_count == front->pending_room) {
-        size_t room = front->pending_room ? 2 * front->pending_room : 64;
-        struct pending *larger = rsc_arena_alloc(&front->arena, room * sizeof *larger);
-        if (!larger) return front_no_memory(front);
-        if (front->pending_count) memcpy(larger, front->pending, front->pending_count * sizeof *larger);
-        front->pending = larger;
-        front->pending_room = room;
-    }
+    if (RSC_GROW(front->pending, front->pending_room, front->pending_count + 1)) return front_no_memory(front);
     front->pending[front->pending_count++] = *pending;
     return 0;
 }

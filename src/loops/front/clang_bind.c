@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "loops/front/clang_front.h"
 
 int front_setting(struct front *front, const char *name, int64_t *value) {
@@ -125,13 +126,8 @@ static struct rsc_loop_array *add_named(struct front *front, const char *name) {
 
 static uint32_t add_array(struct front *front, const char *name, const struct shape *shape,
                           const struct origin *origin) {
-    if (front->program->array_count == front->origin_room) {
-        size_t room = front->origin_room ? 2 * front->origin_room : 16;
-        struct origin *larger = realloc(front->origin, room * sizeof *larger);
-        if (!larger) return front_no_memory(front), UINT32_MAX;
-        front->origin = larger;
-        front->origin_room = room;
-    }
+    if (RSC_GROW(front->origin, front->origin_room, front->program->array_count + 1))
+        return front_no_memory(front), UINT32_MAX;
     struct rsc_loop_array *array = add_named(front, name);
     if (!array) return front_no_memory(front), UINT32_MAX;
     array->element_bytes = (uint64_t)shape->element_bytes;
@@ -202,13 +198,7 @@ struct binding *front_variable(struct front *front, CXCursor variable) {
         if (front->clang.equalCursors(front->binding[i].variable, variable)) return &front->binding[i];
     struct value value = {0};
     first_value(front, variable, &value); /* may bind others: the list can move */
-    if (front->binding_count == front->binding_room) {
-        size_t room = front->binding_room ? 2 * front->binding_room : 32;
-        struct binding *larger = realloc(front->binding, room * sizeof *larger);
-        if (!larger) return front_no_memory(front), NULL;
-        front->binding = larger;
-        front->binding_room = room;
-    }
+    if (RSC_GROW(front->binding, front->binding_room, front->binding_count + 1)) return front_no_memory(front), NULL;
     front->binding[front->binding_count] = (struct binding){.variable = variable, .value = value};
     return &front->binding[front->binding_count++];
 }
@@ -216,15 +206,9 @@ struct binding *front_variable(struct front *front, CXCursor variable) {
 void front_bind(struct front *front, struct binding *binding, const struct value *value) {
     size_t index = (size_t)(binding - front->binding);
     int64_t number;
-    if (front->undo_count == front->undo_room) {
-        size_t room = front->undo_room ? 2 * front->undo_room : 64;
-        struct undo *larger = realloc(front->undo, room * sizeof *larger);
-        if (!larger) {
-            front_no_memory(front);
-            return;
-        }
-        front->undo = larger;
-        front->undo_room = room;
+    if (RSC_GROW(front->undo, front->undo_room, front->undo_count + 1)) {
+        front_no_memory(front);
+        return;
     }
     front->undo[front->undo_count++] = (struct undo){.index = index, .value = binding->value};
     binding->value = *value;

@@ -7,66 +7,18 @@
 
 #include "loops/front/clang_front.h"
 
-/* Functions without side effects or memory references; a suffix f or l is allowed. */
-static const char *const pure[] = {"abs",
-                                   "acos",
-                                   "acosh",
-                                   "asin",
-                                   "asinh",
-                                   "atan",
-                                   "atan2",
-                                   "atanh",
-                                   "cbrt",
-                                   "ceil",
-                                   "copysign",
-                                   "cos",
-                                   "cosh",
-                                   "erf",
-                                   "erfc",
-                                   "exp",
-                                   "exp2",
-                                   "expm1",
-                                   "fabs",
-                                   "fdim",
-                                   "floor",
-                                   "fma",
-                                   "fmax",
-                                   "fmin",
-                                   "fmod",
-                                   "hypot",
-                                   "isnan",
-                                   "isinf",
-                                   "labs",
-                                   "ldexp",
-                                   "lgamma",
-                                   "log",
-                                   "log10",
-                                   "log1p",
-                                   "log2",
-                                   "lrint",
-                                   "lround",
-                                   "nearbyint",
-                                   "omp_get_max_threads",
-                                   "omp_get_num_threads",
-                                   "omp_get_thread_num",
-                                   "omp_get_wtime",
-                                   "pow",
-                                   "rint",
-                                   "round",
-                                   "sin",
-                                   "sinh",
-                                   "sqrt",
-                                   "tan",
-                                   "tanh",
-                                   "tgamma",
-                                   "trunc"};
+/* Functions without side effects or memory references, each with a blank after it; a suffix f or l is allowed. */
+static const char pure[] =
+    "abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs "
+    "fdim floor fma fmax fmin fmod hypot isnan isinf labs ldexp lgamma log log10 log1p log2 lrint lround "
+    "nearbyint omp_get_max_threads omp_get_num_threads omp_get_thread_num omp_get_wtime pow rint round "
+    "sin sinh sqrt tan tanh tgamma trunc ";
 
 static int is_pure(const char *name) {
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof pure / sizeof *pure; i++) {
-        size_t known = strlen(pure[i]);
-        if (!strncmp(name, pure[i], known) && (length == known || (length == known + 1 && strchr("fl", name[known]))))
-            return 1;
+    size_t length = strlen(name), bare = length && strchr("fl", name[length - 1]) ? length - 1 : length;
+    for (const char *at = pure, *end; (end = strchr(at, ' ')); at = end + 1) {
+        size_t known = (size_t)(end - at);
+        if ((known == length || known == bare) && !strncmp(name, at, known)) return 1;
     }
     return 0;
 }
@@ -89,12 +41,23 @@ static CXCursor integer_inside(struct front *front, CXCursor cursor) {
     }
 }
 
+static void divide_rounded(struct front *front, struct value *value, const struct value *divisor, int up) {
+    struct value more;
+    int64_t by;
+    if (!value_is_constant(divisor, &by) || by < 1) {
+        value_opaque(value, "the divisor is not a positive number");
+        return;
+    }
+    value_constant(&more, by - 1);
+    if (up) value_add(front, value, &more, 1);
+    value_floor_divide(front, value, by);
+}
+
 /* floor((double)(n) / (double)(d)), as polyhedral compilers write floord. Returns 1 if it matches. */
 static int rounded_quotient(struct front *front, CXCursor argument, int up, struct value *value) {
     CXCursor division = integer_inside(front, argument);
     struct kids kids = front_kids(front, division);
-    struct value divisor, more;
-    int64_t by;
+    struct value divisor;
     if (front_kind(front, division) != CXCursor_BinaryOperator || kids.count != 2 ||
         front->clang.getCursorBinaryOperatorKind(division) != CXBinaryOperator_Div ||
         !type_is_floating(front_type(front, division)))
@@ -103,13 +66,7 @@ static int rounded_quotient(struct front *front, CXCursor argument, int up, stru
     if (!type_is_integer(front_type(front, above)) || !type_is_integer(front_type(front, below))) return 0;
     front_eval(front, above, value);
     front_eval(front, below, &divisor);
-    if (!value_is_constant(&divisor, &by) || by < 1) {
-        value_opaque(value, "the divisor is not a positive number");
-        return 1;
-    }
-    value_constant(&more, by - 1);
-    if (up) value_add(front, value, &more, 1);
-    value_floor_divide(front, value, by);
+    divide_rounded(front, value, &divisor, up);
     return 1;
 }
 
@@ -117,8 +74,7 @@ static int rounded_quotient(struct front *front, CXCursor argument, int up, stru
 static int by_its_name(struct front *front, const char *name, CXCursor call, struct value *value) {
     int up = !strcmp(name, "ceild"), down = !strcmp(name, "floord"), least = !strcmp(name, "min"),
         most = !strcmp(name, "max");
-    struct value other, more;
-    int64_t by;
+    struct value other;
     if ((!up && !down && !least && !most) || front->clang.Cursor_getNumArguments(call) != 2) return 0;
     front_eval(front, front->clang.Cursor_getArgument(call, 0), value);
     front_eval(front, front->clang.Cursor_getArgument(call, 1), &other);
@@ -126,34 +82,17 @@ static int by_its_name(struct front *front, const char *name, CXCursor call, str
         value_join(front, value, &other, least ? JOIN_MIN : JOIN_MAX);
         return 1;
     }
-    if (!value_is_constant(&other, &by) || by < 1) {
-        value_opaque(value, "the divisor is not a positive number");
-        return 1;
-    }
-    value_constant(&more, by - 1);
-    if (up) value_add(front, value, &more, 1);
-    value_floor_divide(front, value, by);
+    divide_rounded(front, value, &other, up);
     return 1;
 }
 
-static enum CXChildVisitResult look_for_return(CXCursor cursor, CXCursor parent, CXClientData data) {
-    struct {
-        struct front *front;
-        int found;
-    } *search = data;
-    (void)parent;
-    if (front_kind(search->front, cursor) == CXCursor_ReturnStmt) search->found = 1;
-    return search->found ? CXChildVisit_Break : CXChildVisit_Recurse;
+static enum CXChildVisitResult look_for_return(struct front *front, CXCursor cursor, void *context) {
+    (void)context;
+    return front_kind(front, cursor) == CXCursor_ReturnStmt ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
 static int contains_return(struct front *front, CXCursor statement) {
-    struct {
-        struct front *front;
-        int found;
-    } search = {front, 0};
-    if (look_for_return(statement, statement, &search) == CXChildVisit_Recurse)
-        front->clang.visitChildren(statement, look_for_return, &search);
-    return search.found;
+    return front_finds(front, statement, look_for_return, NULL);
 }
 
 /* Runs statements of an inlined body. Returns 1 when a return ended it. */

@@ -36,6 +36,27 @@ struct kids front_kids(struct front *front, CXCursor cursor) {
     return collect.kids;
 }
 
+struct finding {
+    struct front *front;
+    front_look *look;
+    void *context;
+    int found;
+};
+
+static enum CXChildVisitResult look_on(CXCursor cursor, CXCursor parent, CXClientData data) {
+    struct finding *finding = data;
+    (void)parent;
+    enum CXChildVisitResult next = finding->look(finding->front, cursor, finding->context);
+    finding->found |= next == CXChildVisit_Break;
+    return next;
+}
+
+int front_finds(struct front *front, CXCursor tree, front_look *look, void *context) {
+    struct finding finding = {front, look, context, 0};
+    if (look_on(tree, tree, &finding) == CXChildVisit_Recurse) front->clang.visitChildren(tree, look_on, &finding);
+    return finding.found;
+}
+
 enum CXCursorKind front_kind(struct front *front, CXCursor cursor) { return front->clang.getCursorKind(cursor); }
 
 CXCursor front_strip(struct front *front, CXCursor cursor) {

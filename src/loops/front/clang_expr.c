@@ -482,7 +482,7 @@ static int compare_remainder(struct front *front, CXCursor left, CXCursor right,
     return holds < 0 ? -1 : holds == equal;
 }
 
-static int unsigned_surprise(struct front *front, CXCursor side, const struct value *value) {
+int front_unsigned_negative(struct front *front, CXCursor side, const struct value *value) {
     int64_t least, most;
     struct rsc_affine affine;
     if (value->kind != VALUE_NUMBER || !type_is_unsigned(front_type(front, side)) ||
@@ -528,7 +528,8 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
                 return snprintf(reason, room, "%s", left.kind == VALUE_OPAQUE ? left.reason : right.reason), -1;
             if (left.kind == VALUE_POINTER || right.kind == VALUE_POINTER)
                 return snprintf(reason, room, "a comparison of pointers"), -1;
-            if (unsigned_surprise(front, kids.item[0], &left) || unsigned_surprise(front, kids.item[1], &right))
+            if (front_unsigned_negative(front, kids.item[0], &left) ||
+                front_unsigned_negative(front, kids.item[1], &right))
                 return snprintf(reason, room, "an unsigned number could be negative"), -1;
             return compare(front, op, &left, &right, reason, room);
         }
@@ -541,13 +542,8 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
     return !zero;
 }
 
-static enum CXChildVisitResult look_for_reference(CXCursor cursor, CXCursor parent, CXClientData data) {
-    struct search_reference {
-        struct front *front;
-        int found;
-    } *search = data;
-    (void)parent;
-    struct front *front = search->front;
+static enum CXChildVisitResult look_for_reference(struct front *front, CXCursor cursor, void *context) {
+    (void)context;
     enum CXCursorKind kind = front_kind(front, cursor);
     int touches = kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_CompoundAssignOperator ||
                   (kind == CXCursor_CallExpr && !front_call_is_pure(front, cursor)) || kind == CXCursor_StmtExpr;
@@ -561,17 +557,10 @@ static enum CXChildVisitResult look_for_reference(CXCursor cursor, CXCursor pare
     if (kind == CXCursor_MemberRefExpr) touches = 1;
     if (kind == CXCursor_DeclRefExpr && front->options->count_scalars && !type_is_integer(front_type(front, cursor)))
         touches = 1;
-    search->found |= touches;
     return touches ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
 /* Whether evaluating it may touch memory or change anything. */
 int front_has_references(struct front *front, CXCursor cursor) {
-    struct {
-        struct front *front;
-        int found;
-    } search = {front, 0};
-    if (look_for_reference(cursor, cursor, &search) == CXChildVisit_Recurse)
-        front->clang.visitChildren(cursor, look_for_reference, &search);
-    return search.found;
+    return front_finds(front, cursor, look_for_reference, NULL);
 }

@@ -180,6 +180,9 @@ int front_constant(struct front *front, CXCursor cursor, int64_t *value); /* by 
 void front_gap(struct front *front, CXCursor cursor, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int front_no_memory(struct front *front);
 CXCursor front_body(struct front *front, CXCursor function); /* its compound statement; null cursor: none */
+/* Whether `look` finds what it looks for in a tree: Break is found, Continue passes over what is below. */
+typedef enum CXChildVisitResult front_look(struct front *front, CXCursor cursor, void *context);
+int front_finds(struct front *front, CXCursor tree, front_look *look, void *context);
 
 /* clang_value.c: arithmetic on values. */
 void value_number(struct value *value, const struct rsc_affine *affine);
@@ -240,6 +243,7 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value);
 void front_convert(struct front *front, CXType to, struct value *value); /* opaque if the value may not fit */
 int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room); /* 1, 0, or -1 with the reason */
 int front_has_references(struct front *front, CXCursor cursor);
+int front_unsigned_negative(struct front *front, CXCursor side, const struct value *value); /* may it be compared so? */
 
 /* clang_call.c */
 void front_call(struct front *front, CXCursor call, struct value *value);

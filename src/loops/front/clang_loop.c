@@ -151,26 +151,14 @@ static int read_step(struct front *front, CXCursor step, struct header *header) 
     return 0;
 }
 
-struct mention {
-    struct front *front;
-    CXCursor variable;
-    int found;
-};
-
-static enum CXChildVisitResult look_for_mention(CXCursor cursor, CXCursor parent, CXClientData data) {
-    struct mention *mention = data;
-    (void)parent;
-    if (front_kind(mention->front, cursor) == CXCursor_DeclRefExpr &&
-        is_variable(mention->front, cursor, mention->variable))
-        mention->found = 1;
-    return mention->found ? CXChildVisit_Break : CXChildVisit_Recurse;
+static enum CXChildVisitResult look_for_mention(struct front *front, CXCursor cursor, void *variable) {
+    return front_kind(front, cursor) == CXCursor_DeclRefExpr && is_variable(front, cursor, *(CXCursor *)variable)
+               ? CXChildVisit_Break
+               : CXChildVisit_Recurse;
 }
 
 static int mentions(struct front *front, CXCursor expression, CXCursor variable) {
-    struct mention mention = {front, variable, 0};
-    if (look_for_mention(expression, expression, &mention) == CXChildVisit_Recurse)
-        front->clang.visitChildren(expression, look_for_mention, &mention);
-    return mention.found;
+    return front_finds(front, expression, look_for_mention, &variable);
 }
 
 /* Solves side OP *bound for the variable; OP is <= (below) or >=, side is v + c, v - c or c * v. */
@@ -201,15 +189,6 @@ static int solve(struct front *front, CXCursor side, int below, struct header *h
         side = front_strip(front, kids.item[second]);
     }
     return bound->kind == VALUE_NUMBER ? 0 : refuse(header, "bound is not affine: %.120s", bound->reason);
-}
-
-static int unsigned_bound(struct front *front, CXCursor side, const struct value *bound) {
-    int64_t least, most;
-    struct rsc_affine affine;
-    if (!type_is_unsigned(front_type(front, side)) || front_value_range(front, bound, &least, &most) || least >= 0)
-        return 0;
-    affine = bound->term[0].value;
-    return bound->count > 1 || !front_proved(front, &affine);
 }
 
 /* Whether a compared value, including the last one that ends the loop, could be negative. */
@@ -251,7 +230,7 @@ static int read_condition(struct front *front, CXCursor condition, struct header
     front_eval(front, other, &bound);
     if (bound.kind != VALUE_NUMBER)
         return refuse(header, "bound is not affine: %.120s", bound.kind == VALUE_OPAQUE ? bound.reason : "a pointer");
-    if (unsigned_bound(front, other, &bound)) return refuse(header, "an unsigned bound could be negative");
+    if (front_unsigned_negative(front, other, &bound)) return refuse(header, "an unsigned bound could be negative");
     value_constant(&one, 1);
     if (op == CXBinaryOperator_NE) { /* it ends only if it starts on the right side of the bound */
         struct value way = bound, from = header->first;
@@ -278,14 +257,11 @@ static int read_condition(struct front *front, CXCursor condition, struct header
 }
 
 /* Finds break, goto and return, which end a loop early. Loops and switches inside have their own breaks. */
-static enum CXChildVisitResult look_for_jump(CXCursor cursor, CXCursor parent, CXClientData data) {
-    struct mention *search = data;
-    enum CXCursorKind kind = front_kind(search->front, cursor);
-    (void)parent;
-    if (kind == CXCursor_GotoStmt || kind == CXCursor_ReturnStmt || kind == CXCursor_BreakStmt) {
-        search->found = 1;
+static enum CXChildVisitResult look_for_jump(struct front *front, CXCursor cursor, void *context) {
+    enum CXCursorKind kind = front_kind(front, cursor);
+    (void)context;
+    if (kind == CXCursor_GotoStmt || kind == CXCursor_ReturnStmt || kind == CXCursor_BreakStmt)
         return CXChildVisit_Break;
-    }
     if (kind == CXCursor_ForStmt || kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt ||
         kind == CXCursor_SwitchStmt)
         return CXChildVisit_Continue;
@@ -321,10 +297,8 @@ static int read_header(struct front *front, struct header *header) {
     if (read_start(front, kids.item[0], header) || read_step(front, kids.item[2], header) ||
         choose_variable(front, kids.item[1], header) || read_condition(front, kids.item[1], header))
         return -1;
-    struct mention jump = {.front = front};
-    if (look_for_jump(header->body, header->body, &jump) == CXChildVisit_Recurse)
-        front->clang.visitChildren(header->body, look_for_jump, &jump);
-    if (jump.found) return refuse(header, "break, goto or return ends the loop early");
+    if (front_finds(front, header->body, look_for_jump, NULL))
+        return refuse(header, "break, goto or return ends the loop early");
     if (front_assigns_variable(front, header->body, header->variable))
         return refuse(header, "the loop's variable is changed in the loop");
     return 0;

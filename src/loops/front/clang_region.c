@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "loops/front/clang_front.h"
 
 static void look_outside(struct front *front, CXCursor statement);
@@ -100,15 +101,9 @@ static void note_call(struct front *front, CXCursor call) {
                                                !front->clang.equalCursors(front->known_call[i].function, function)))
             i++;
         if (i == front->known_call_count) {
-            if (i == front->known_call_room) {
-                size_t room = i ? 2 * i : 32;
-                struct known_call *larger = realloc(front->known_call, room * sizeof *larger);
-                if (!larger) {
-                    front_no_memory(front);
-                    return;
-                }
-                front->known_call = larger;
-                front->known_call_room = room;
+            if (RSC_GROW(front->known_call, front->known_call_room, i + 1)) {
+                front_no_memory(front);
+                return;
             }
             front->known_call[front->known_call_count++] =
                 (struct known_call){.function = function, .parameter = (unsigned)p, .value = number};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "loops/front/clang_front.h"
 #include "loops/front/clang_source.h"
 
@@ -41,13 +42,7 @@ struct functions {
 };
 
 static int append(struct front *front, CXCursor **list, size_t *count, size_t *room, CXCursor cursor) {
-    if (*count == *room) {
-        size_t more = *room ? 2 * *room : 64;
-        CXCursor *larger = realloc(*list, more * sizeof *larger);
-        if (!larger) return front_no_memory(front);
-        *list = larger;
-        *room = more;
-    }
+    if (RSC_GROW(*list, *room, *count + 1)) return front_no_memory(front);
     (*list)[(*count)++] = cursor;
     return 0;
 }
@@ -206,6 +201,8 @@ out:
     free(front->undo);
     free(front->origin);
     free(front->known_call);
+    free(front->known);
+    free(front->pending);
     free(front);
     return status;
 }

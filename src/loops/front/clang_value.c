@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "loops/front/clang_front.h"
 
 static const char too_large[] = "a number passes 2^56";
@@ -110,14 +111,7 @@ int front_proved(const struct front *front, const struct rsc_affine *affine) {
 int front_know(struct front *front, const struct rsc_affine *affine, int64_t scale, int64_t add) {
     struct rsc_affine known = rsc_affine_number(add);
     if (rsc_affine_add(&known, affine, scale)) return 0; /* too large to be useful */
-    if (front->known_count == front->known_room) {
-        size_t room = front->known_room ? 2 * front->known_room : 32;
-        struct rsc_affine *larger = rsc_arena_alloc(&front->arena, room * sizeof *larger);
-        if (!larger) return front_no_memory(front);
-        if (front->known_count) memcpy(larger, front->known, front->known_count * sizeof *larger);
-        front->known = larger;
-        front->known_room = room;
-    }
+    if (RSC_GROW(front->known, front->known_room, front->known_count + 1)) return front_no_memory(front);
     front->known[front->known_count++] = known;
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "loops/nest/nest.h"
 
 #define GUARDS_TRIED 32u /* most guards in a row tested for whether exactly one holds */
@@ -231,12 +232,9 @@ static int find_path(struct rsc_nest_node *reference, struct rsc_error *error) {
 /* ---- segments ---- */
 
 static int grow(void *list, uint32_t count, uint32_t *room, size_t each, struct rsc_error *error) {
-    if (count < *room) return 0;
-    uint32_t more = *room ? *room * 2 : 16;
-    void *grown = realloc(*(void **)list, (size_t)more * each);
-    if (!grown) return rsc_fail_memory(error, "segments of a loop nest");
-    *(void **)list = grown;
-    *room = more;
+    size_t now = *room;
+    if (rsc_grow(list, &now, count + 1ull, each)) return rsc_fail_memory(error, "segments of a loop nest");
+    *room = (uint32_t)now;
     return 0;
 }
 

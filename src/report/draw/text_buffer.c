@@ -10,21 +10,17 @@
 
 #include <reusescope/error.h>
 
+#include "base/grow.h"
+
 void rsc_text_init(struct rsc_text *text, int unicode, int colour) {
     *text = (struct rsc_text){.unicode = unicode, .colour = colour};
 }
 
 static void append(struct rsc_text *text, const char *bytes, size_t count) {
     if (text->failed) return;
-    if (text->room - text->used <= count) {
-        size_t room = text->room * 2 + count + 4096;
-        char *more = realloc(text->text, room);
-        if (!more) {
-            text->failed = 1;
-            return;
-        }
-        text->text = more;
-        text->room = room;
+    if (RSC_GROW(text->text, text->room, text->used + count + 1)) {
+        text->failed = 1;
+        return;
     }
     memcpy(text->text + text->used, bytes, count);
     text->used += count;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "report/draw/place_text.h"
 #include "report/draw/text_buffer.h"
 
@@ -27,15 +28,6 @@ void rsc_stacks_free(struct rsc_stacks *stacks) {
     free(stacks->path);
     free(stacks->stacks);
     *stacks = (struct rsc_stacks){0};
-}
-
-/* Makes room for one more of `size` bytes; returns the block, or NULL. */
-static void *grown(void *block, size_t count, size_t *room, size_t size) {
-    if (count < *room) return block;
-    size_t more = *room ? *room * 2 : 256;
-    void *larger = realloc(block, more * size);
-    if (larger) *room = more;
-    return larger;
 }
 
 /* ---- frames ---- */
@@ -84,12 +76,10 @@ static int64_t frame_of(struct rsc_stacks *stacks, char *name, const char *file,
         free(name);
         return *slot - 1;
     }
-    void *frames = grown(stacks->frames, stacks->frame_count, &stacks->frame_room, sizeof *stacks->frames);
-    if (!frames) {
+    if (RSC_GROW(stacks->frames, stacks->frame_room, stacks->frame_count + 1)) {
         free(name);
         return RSC_ENOMEM;
     }
-    stacks->frames = frames;
     stacks->frames[stacks->frame_count] = (struct rsc_stack_frame){name, file, line};
     *slot = (uint32_t)++stacks->frame_count;
     return *slot - 1;
@@ -136,9 +126,7 @@ static int64_t line_frame(struct rsc_stacks *stacks, const struct rsc_place *pla
 
 static int push_frame(struct rsc_stacks *stacks, int64_t frame) {
     if (frame < 0) return (int)frame;
-    void *path = grown(stacks->path, stacks->path_count, &stacks->path_room, sizeof *stacks->path);
-    if (!path) return RSC_ENOMEM;
-    stacks->path = path;
+    if (RSC_GROW(stacks->path, stacks->path_room, stacks->path_count + 1)) return RSC_ENOMEM;
     stacks->path[stacks->path_count++] = (uint32_t)frame;
     return 0;
 }
@@ -168,9 +156,7 @@ static int add_stack(struct rsc_stacks *stacks, size_t first, uint64_t reference
         stacks->path_count = first;
         return 0;
     }
-    void *grew = grown(stacks->stacks, stacks->count, &stacks->room, sizeof *stacks->stacks);
-    if (!grew) return RSC_ENOMEM;
-    stacks->stacks = grew;
+    if (RSC_GROW(stacks->stacks, stacks->room, stacks->count + 1)) return RSC_ENOMEM;
     stacks->stacks[stacks->count++] =
         (struct rsc_stack){(uint32_t)first, (uint32_t)(stacks->path_count - first), references, misses};
     return 0;

@@ -6,6 +6,8 @@
 
 #include <reusescope/error.h>
 
+#include "base/grow.h"
+
 #define SEEN 1u
 #define LOST 2u
 #define FRAME_SHIFT 2
@@ -54,13 +56,7 @@ static int take_frame(struct rsc_shadow *shadow, uint64_t *frame) {
         if (shadow->capacity > 1) unlink_frame(shadow, *frame);
         return shadow->capacity > 1 ? 0 : 1;
     }
-    if (shadow->used == shadow->room) {
-        uint64_t room = shadow->room ? 2 * shadow->room : 1024;
-        struct rsc_shadow_frame *more = realloc(shadow->frames, room * sizeof *more);
-        if (!more) return RSC_ENOMEM;
-        shadow->frames = more;
-        shadow->room = room;
-    }
+    if (RSC_GROW(shadow->frames, shadow->room, shadow->used + 1)) return RSC_ENOMEM;
     *frame = shadow->used++;
     return *frame == 0;
 }

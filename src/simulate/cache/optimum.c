@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/u64_table.h"
 
 void rsc_record_free(struct rsc_record *record) {
@@ -12,15 +13,9 @@ void rsc_record_free(struct rsc_record *record) {
 
 static void append(struct rsc_record *record, const struct rsc_request *request) {
     if (record->status) return;
-    if (record->count == record->room) {
-        size_t room = record->room ? 2 * record->room : 65536;
-        struct rsc_request *more = realloc(record->requests, room * sizeof *more);
-        if (!more) {
-            record->status = RSC_ENOMEM;
-            return;
-        }
-        record->requests = more;
-        record->room = room;
+    if (RSC_GROW(record->requests, record->room, record->count + 1)) {
+        record->status = RSC_ENOMEM;
+        return;
     }
     record->requests[record->count++] = *request;
 }

@@ -18,6 +18,7 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
+#include "base/grow.h"
 #include "trace/native/rsct_stretch.h"
 #include "trace/source.h"
 #include "trace/native/varint.h"
@@ -162,15 +163,9 @@ static const char *read_codes(struct rsct_decoder *decoder, struct rsc_varint_re
 }
 
 static const char *remember_thread(struct rsct_decoder *decoder, uint32_t number, struct rsc_thread who) {
-    if (number >= decoder->all_room) {
-        uint32_t room = decoder->all_room ? decoder->all_room : 16;
-        while (room <= number) room *= 2;
-        struct rsc_thread *threads = realloc(decoder->all_threads, room * sizeof *threads);
-        if (!threads) return "out of memory";
-        for (uint32_t i = decoder->all_room; i < room; i++) threads[i] = (struct rsc_thread){0, i};
-        decoder->all_threads = threads;
-        decoder->all_room = room;
-    }
+    uint32_t before = decoder->all_room;
+    if (RSC_GROW(decoder->all_threads, decoder->all_room, number + 1ull)) return "out of memory";
+    for (uint32_t i = before; i < decoder->all_room; i++) decoder->all_threads[i] = (struct rsc_thread){0, i};
     decoder->all_threads[number] = who;
     if (number >= decoder->all_count) decoder->all_count = number + 1;
     return NULL;
@@ -333,13 +328,7 @@ static const char *decode_pcs(struct rsct_decoder *decoder, struct slice *slice,
 }
 
 static const char *add_event(struct rsct_decoder *decoder, struct slice *slice, uint32_t number, uint32_t at) {
-    if (number == slice->event_room) {
-        uint32_t room = slice->event_room ? slice->event_room * 2 : 64;
-        struct rsc_event *events = realloc(slice->events, room * sizeof *events);
-        if (!events) return "out of memory";
-        slice->events = events;
-        slice->event_room = room;
-    }
+    if (RSC_GROW(slice->events, slice->event_room, number + 1)) return "out of memory";
     struct rsc_event *event = &slice->events[number];
     struct rsct_event_before *before = &decoder->event_before;
     uint64_t head = rsc_varint_get(&decoder->events), type = head / 4;

@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/u64_table.h"
 #include "trace/native/varint.h"
 
@@ -75,14 +76,7 @@ struct rsct_encoder {
 };
 
 static int reserve(struct growing *buffer, size_t more) {
-    if (buffer->used + more <= buffer->room) return 0;
-    size_t room = buffer->room ? buffer->room * 2 : 4096;
-    while (room < buffer->used + more) room *= 2;
-    uint8_t *bytes = realloc(buffer->bytes, room);
-    if (!bytes) return RSC_ENOMEM;
-    buffer->bytes = bytes;
-    buffer->room = room;
-    return 0;
+    return RSC_GROW(buffer->bytes, buffer->room, buffer->used + more) ? RSC_ENOMEM : 0;
 }
 
 static void put(struct growing *buffer, uint64_t value) {
@@ -138,13 +132,7 @@ void rsct_encoder_free(struct rsct_encoder *encoder) {
 /* ---- threads ---- */
 
 static int add_thread(struct rsct_encoder *encoder, uint32_t number, const struct rsc_batch *batch) {
-    if (encoder->thread_count == encoder->thread_room) {
-        uint32_t room = encoder->thread_room ? encoder->thread_room * 2 : 16;
-        struct frame_thread *threads = realloc(encoder->threads, room * sizeof *threads);
-        if (!threads) return RSC_ENOMEM;
-        encoder->threads = threads;
-        encoder->thread_room = room;
-    }
+    if (RSC_GROW(encoder->threads, encoder->thread_room, encoder->thread_count + 1)) return RSC_ENOMEM;
     struct frame_thread *thread = &encoder->threads[encoder->thread_count++];
     *thread = (struct frame_thread){.number = number, .who = {0, number}};
     if (batch->threads && number < batch->thread_count) thread->who = batch->threads[number];
@@ -164,15 +152,9 @@ static int end_run(struct rsct_encoder *encoder) {
 
 /* Adds a thread to the frame's table if it is not there yet. */
 static int know_thread(struct rsct_encoder *encoder, uint32_t number, const struct rsc_batch *batch) {
-    if (number >= encoder->local_room) {
-        uint32_t room = encoder->local_room ? encoder->local_room : 64;
-        while (room <= number) room *= 2;
-        uint32_t *local_of = realloc(encoder->local_of, room * sizeof *local_of);
-        if (!local_of) return RSC_ENOMEM;
-        memset(local_of + encoder->local_room, 0, (room - encoder->local_room) * sizeof *local_of);
-        encoder->local_of = local_of;
-        encoder->local_room = room;
-    }
+    uint32_t before = encoder->local_room;
+    if (RSC_GROW(encoder->local_of, encoder->local_room, number + 1ull)) return RSC_ENOMEM;
+    for (uint32_t i = before; i < encoder->local_room; i++) encoder->local_of[i] = 0;
     return encoder->local_of[number] ? 0 : add_thread(encoder, number, batch);
 }
 
@@ -222,13 +204,7 @@ static int add_pc(struct rsct_encoder *encoder, uint64_t pc, uint32_t *id) {
     if (rsc_u64_table_needs_rebuild(&encoder->pc_ids) && rsc_u64_table_rebuild(&encoder->pc_ids) < 0) return RSC_ENOMEM;
     struct rsc_u64_entry *entry = rsc_u64_table_find(&encoder->pc_ids, pc);
     if (!entry->value) {
-        if (encoder->pc_count == encoder->pc_room) {
-            uint32_t room = encoder->pc_room ? encoder->pc_room * 2 : 4096;
-            uint64_t *list = realloc(encoder->pc_list, room * sizeof *list);
-            if (!list) return RSC_ENOMEM;
-            encoder->pc_list = list;
-            encoder->pc_room = room;
-        }
+        if (RSC_GROW(encoder->pc_list, encoder->pc_room, encoder->pc_count + 1)) return RSC_ENOMEM;
         encoder->pc_list[encoder->pc_count++] = pc;
         *entry = (struct rsc_u64_entry){pc, encoder->pc_count};
         encoder->pc_ids.used++;

@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/pool.h"
 #include "trace/native/rsct_encode.h"
 
@@ -245,12 +246,7 @@ static int note_threads(struct rsct_writer *writer, const struct rsc_batch *batc
         if (batch->events[i].thread >= count) count = (uint64_t)batch->events[i].thread + 1;
     if (batch->thread_count > count) count = batch->thread_count;
     if (count > RSC_THREADS_MAX) return rsc_fail(error, RSC_ELIMIT, "trace: more than %u threads", RSC_THREADS_MAX);
-    if (count > writer->thread_room) {
-        struct rsc_thread *threads = realloc(writer->threads, 2 * (size_t)count * sizeof *threads);
-        if (!threads) return rsc_fail_memory(error, "trace threads");
-        writer->threads = threads;
-        writer->thread_room = 2 * (uint32_t)count;
-    }
+    if (RSC_GROW(writer->threads, writer->thread_room, count)) return rsc_fail_memory(error, "trace threads");
     for (uint32_t i = writer->thread_count; i < count; i++) writer->threads[i] = (struct rsc_thread){0, i};
     if (count > writer->thread_count) writer->thread_count = (uint32_t)count;
     for (uint32_t i = 0; batch->threads && i < batch->thread_count; i++) writer->threads[i] = batch->threads[i];
