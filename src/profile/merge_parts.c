@@ -26,7 +26,7 @@ static const struct rsc_kind_row *kind_named(const struct rsc_profile *profile, 
 
 static void add_kind(struct rsc_kind_row *to, const struct rsc_kind_row *row) {
     if (!row) return;
-    rsc_row_add_counts(&rsc_table_kinds, to, row);
+    rsc_row_add_counts(&rsc_row_table_kinds, to, row);
     rsc_histogram_merge(&to->rd_fine, &row->rd_fine);
 }
 
@@ -51,19 +51,19 @@ int rsc_kinds_join(struct rsc_profile *merged, const struct rsc_profile *a, cons
 
 /* ---- threads and phases ---- */
 
-static int append(const struct rsc_table *table, struct rsc_profile *merged, const struct rsc_profile *a,
+static int append(const struct rsc_row_table *table, struct rsc_profile *merged, const struct rsc_profile *a,
                   const struct rsc_profile *b) {
-    size_t first = rsc_table_count(table, a), count = first + rsc_table_count(table, b);
-    int rc = rsc_table_set(table, merged, count);
+    size_t first = rsc_row_table_count(table, a), count = first + rsc_row_table_count(table, b);
+    int rc = rsc_row_table_set(table, merged, count);
     for (size_t i = 0; !rc && i < count; i++)
-        rc = rsc_row_copy(table, rsc_table_row(table, merged, i),
-                          i < first ? rsc_table_row(table, a, i) : rsc_table_row(table, b, i - first));
+        rc = rsc_row_copy(table, rsc_row_table_row(table, merged, i),
+                          i < first ? rsc_row_table_row(table, a, i) : rsc_row_table_row(table, b, i - first));
     return rc;
 }
 
 int rsc_threads_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
-    int rc = append(&rsc_table_threads, merged, a, b);
-    if (!rc) rc = append(&rsc_table_phases, merged, a, b);
+    int rc = append(&rsc_row_table_threads, merged, a, b);
+    if (!rc) rc = append(&rsc_row_table_phases, merged, a, b);
     for (size_t i = a->phase_count; !rc && i < merged->phase_count; i++) merged->phases[i].first += a->references;
     return rc;
 }
@@ -71,16 +71,16 @@ int rsc_threads_join(struct rsc_profile *merged, const struct rsc_profile *a, co
 /* ---- lines ---- */
 
 /* Merges two tables that descend by `value`, and keeps the first rows. */
-static int merge_ranked(const struct rsc_table *table, struct rsc_profile *merged, const struct rsc_profile *a,
+static int merge_ranked(const struct rsc_row_table *table, struct rsc_profile *merged, const struct rsc_profile *a,
                         const struct rsc_profile *b, size_t most, uint64_t (*value)(const void *row)) {
-    size_t a_count = rsc_table_count(table, a), b_count = rsc_table_count(table, b), next_a = 0, next_b = 0;
+    size_t a_count = rsc_row_table_count(table, a), b_count = rsc_row_table_count(table, b), next_a = 0, next_b = 0;
     size_t count = a_count + b_count < most ? a_count + b_count : most;
-    int rc = rsc_table_set(table, merged, count);
+    int rc = rsc_row_table_set(table, merged, count);
     for (size_t i = 0; i < count && !rc; i++) {
-        const void *of_a = rsc_table_row(table, a, next_a), *of_b = rsc_table_row(table, b, next_b);
+        const void *of_a = rsc_row_table_row(table, a, next_a), *of_b = rsc_row_table_row(table, b, next_b);
         int take_a = next_b == b_count || (next_a < a_count && value(of_a) >= value(of_b));
         *(take_a ? &next_a : &next_b) += 1;
-        rc = rsc_row_copy(table, rsc_table_row(table, merged, i), take_a ? of_a : of_b);
+        rc = rsc_row_copy(table, rsc_row_table_row(table, merged, i), take_a ? of_a : of_b);
     }
     return rc;
 }
@@ -97,13 +97,13 @@ int rsc_lines_join(struct rsc_profile *merged, const struct rsc_profile *a, cons
     if (!both_have(a->lines_at_bytes != 0, a, b->lines_at_bytes != 0, b)) return 0;
     merged->lines_at_bytes = a->lines_at_bytes ? a->lines_at_bytes : b->lines_at_bytes;
     merged->lines_asked = a->lines_asked > b->lines_asked ? a->lines_asked : b->lines_asked;
-    return merge_ranked(&rsc_table_lines, merged, a, b, merged->lines_asked, line_value);
+    return merge_ranked(&rsc_row_table_lines, merged, a, b, merged->lines_asked, line_value);
 }
 
 int rsc_sharing_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
-    int rc = merge_ranked(&rsc_table_sharing, merged, a, b, RSC_PROFILE_ROWS_MAX, sharing_value);
+    int rc = merge_ranked(&rsc_row_table_sharing, merged, a, b, RSC_PROFILE_ROWS_MAX, sharing_value);
     if (rc) return rc;
-    return merge_ranked(&rsc_table_false_sharing, merged, a, b, RSC_PROFILE_ROWS_MAX, false_sharing_value);
+    return merge_ranked(&rsc_row_table_false_sharing, merged, a, b, RSC_PROFILE_ROWS_MAX, false_sharing_value);
 }
 
 /* ---- what is dropped ---- */

@@ -162,7 +162,7 @@ static uint32_t new_context(const struct renamed *renamed, uint32_t context) {
 }
 
 /* Gives a copied row its new indices. */
-static void rename_row(const struct rsc_table *table, char *row, const struct renamed *renamed) {
+static void rename_row(const struct rsc_row_table *table, char *row, const struct renamed *renamed) {
     for (size_t i = 0; i < table->field_count; i++) {
         const struct rsc_field *field = &table->fields[i];
         void *at = row + field->at;
@@ -275,31 +275,31 @@ static int more_objects(const void *left, const void *right) {
 
 /* In the order in which they are joined. */
 static const struct joined_table {
-    const struct rsc_table *table;
+    const struct rsc_row_table *table;
     int (*same)(const void *a, const void *b); /* but for their contexts */
     uint64_t (*key)(const void *row, const struct renamed *renamed, uint32_t contexts[2]);
     void (*add)(void *to, const void *row);      /* NULL: such rows are equal */
     int (*order)(const void *a, const void *b);  /* NULL: as they are */
     size_t renames;                              /* 1 + offset in struct renamed of the indices this sets; 0: none */
 } joined_tables[] = {
-    {&rsc_table_loops, same_loop, loop_key, NULL, NULL, 1 + offsetof(struct renamed, loops)},
-    {&rsc_table_contexts, same_context, context_key, NULL, NULL, 1 + offsetof(struct renamed, contexts)},
-    {&rsc_table_code, same_code, code_key, add_code, more_code, 0},
-    {&rsc_table_pairs, same_pair, pair_key, add_pair, more_pairs, 0},
-    {&rsc_table_objects, same_object, object_key, add_object, more_objects, 0},
+    {&rsc_row_table_loops, same_loop, loop_key, NULL, NULL, 1 + offsetof(struct renamed, loops)},
+    {&rsc_row_table_contexts, same_context, context_key, NULL, NULL, 1 + offsetof(struct renamed, contexts)},
+    {&rsc_row_table_code, same_code, code_key, add_code, more_code, 0},
+    {&rsc_row_table_pairs, same_pair, pair_key, add_pair, more_pairs, 0},
+    {&rsc_row_table_objects, same_object, object_key, add_object, more_objects, 0},
 };
 
 /* Assigns the rows of one profile their targets. */
 static int find_targets(struct joint *joint, const struct joined_table *joined, const struct rsc_profile *from,
                         struct renamed *renamed) {
-    size_t count = rsc_table_count(joined->table, from);
+    size_t count = rsc_row_table_count(joined->table, from);
     uint32_t *names = NULL;
     if (joined->renames) {
         if (!(names = calloc(count + 1, sizeof *names))) return RSC_ENOMEM;
         *(uint32_t **)((char *)renamed + joined->renames - 1) = names;
     }
     for (size_t i = 0; i < count; i++) {
-        struct source_row source = {.row = rsc_table_row(joined->table, from, i)};
+        struct source_row source = {.row = rsc_row_table_row(joined->table, from, i)};
         struct rsc_row_counts counts = rsc_row_counts(joined->table, source.row);
         uint64_t hash = joined->key(source.row, renamed, source.contexts);
         if (counts.references) source.references = *counts.references;
@@ -311,15 +311,15 @@ static int find_targets(struct joint *joint, const struct joined_table *joined, 
 
 static int join_table(const struct joined_table *joined, struct rsc_profile *merged,
                       const struct rsc_profile *const from[2], struct renamed renamed[2]) {
-    const struct rsc_table *table = joined->table;
-    size_t first_count = rsc_table_count(table, from[0]);
+    const struct rsc_row_table *table = joined->table;
+    size_t first_count = rsc_row_table_count(table, from[0]);
     struct joint joint;
-    int rc = joint_init(&joint, merged, first_count + rsc_table_count(table, from[1]), joined->same);
+    int rc = joint_init(&joint, merged, first_count + rsc_row_table_count(table, from[1]), joined->same);
     for (int p = 0; p < 2 && !rc; p++) rc = find_targets(&joint, joined, from[p], &renamed[p]);
-    if (!rc) rc = rsc_table_set(table, merged, joint.target_count);
+    if (!rc) rc = rsc_row_table_set(table, merged, joint.target_count);
     for (size_t i = 0; i < joint.source_count && !rc; i++) {
         const void *row = joint.sources[i].row;
-        void *to = rsc_table_row(table, merged, joint.target_of[i]);
+        void *to = rsc_row_table_row(table, merged, joint.target_of[i]);
         if (joint.targets[joint.target_of[i]].first == i) {
             rc = rsc_row_copy(table, to, row);
             rename_row(table, to, &renamed[i >= first_count]);
@@ -329,7 +329,7 @@ static int join_table(const struct joined_table *joined, struct rsc_profile *mer
         }
     }
     if (!rc && joined->order && joint.target_count)
-        qsort(rsc_table_row(table, merged, 0), joint.target_count, table->row_bytes, joined->order);
+        qsort(rsc_row_table_row(table, merged, 0), joint.target_count, table->row_bytes, joined->order);
     joint_free(&joint);
     return rc;
 }

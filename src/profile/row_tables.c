@@ -37,7 +37,7 @@
 static const struct rsc_field thread_fields[] = {
     FIELD("tid", COUNT, tid), FIELD("pid", COUNT, pid), REFERENCES, COLD, INVALIDATED, RD,
 };
-const struct rsc_table rsc_table_threads = {
+const struct rsc_row_table rsc_row_table_threads = {
     PROFILE_TABLE("threads", thread_fields, threads, thread_count),
     COUNTS_INVALIDATED,
 };
@@ -47,7 +47,7 @@ const struct rsc_table rsc_table_threads = {
 static const struct rsc_field phase_fields[] = {
     FIELD("first", COUNT, first, .within_profile = OF_PROFILE(references)), REFERENCES, COLD, INVALIDATED, RD,
 };
-const struct rsc_table rsc_table_phases = {
+const struct rsc_row_table rsc_row_table_phases = {
     PROFILE_TABLE("phases", phase_fields, phases, phase_count),
     COUNTS_INVALIDATED,
 };
@@ -57,7 +57,7 @@ const struct rsc_table rsc_table_phases = {
 static const struct rsc_field kind_fields[] = {
     FIELD("kind", ACCESS_KIND, kind), REFERENCES, COLD, INVALIDATED, RD, FIELD("rd_fine", FINE, rd_fine),
 };
-const struct rsc_table rsc_table_kinds = {
+const struct rsc_row_table rsc_row_table_kinds = {
     TABLE("kinds", kind_fields, rsc_profile, kinds, kind_count, RSC_KIND_NAMES),
     COUNTS_INVALIDATED,
     .is_optional = 1,
@@ -77,7 +77,7 @@ static const struct rsc_field line_fields[] = {
     RD,
     FIELD(NULL, CONTEXT_UNSAVED, context),
 };
-const struct rsc_table rsc_table_lines = {
+const struct rsc_row_table rsc_row_table_lines = {
     PROFILE_TABLE("lines", line_fields, lines, line_count),
     COUNTS_COLD,
     .is_optional = 1,
@@ -86,7 +86,7 @@ const struct rsc_table rsc_table_lines = {
 
 #define ROW rsc_place
 static const struct rsc_field inlined_fields[] = {{.sort = RSC_FIELD_SOURCE}};
-static const struct rsc_table inlined_table = {
+static const struct rsc_row_table inlined_table = {
     TABLE("inlined", inlined_fields, rsc_code_row, inlined_into, inlined_count, RSC_PROFILE_ROWS_MAX),
     .is_optional = 1,
 };
@@ -108,7 +108,7 @@ static const struct rsc_field code_fields[] = {
     FIELD("access", SMALL, stride.access_bytes, .is_optional = 1),
     CLOSE,
 };
-const struct rsc_table rsc_table_code = {
+const struct rsc_row_table rsc_row_table_code = {
     PROFILE_TABLE("code", code_fields, code, code_count),
     COUNTS_INVALIDATED,
     .error = SOME(error),
@@ -137,7 +137,7 @@ static const struct rsc_field pair_fields[] = {
     FIELD("sources", SOURCES, sources),
     FIELD(NULL, CONTEXT_UNSAVED, object_context),
 };
-const struct rsc_table rsc_table_pairs = {
+const struct rsc_row_table rsc_row_table_pairs = {
     PROFILE_TABLE("pairs", pair_fields, pairs, pair_count),
     COUNTS,
     .error = SOME(error),
@@ -158,7 +158,7 @@ static const struct rsc_field object_fields[] = {
     ERROR_OF(references),
     RD,
 };
-const struct rsc_table rsc_table_objects = {
+const struct rsc_row_table rsc_row_table_objects = {
     PROFILE_TABLE("objects", object_fields, objects, object_count),
     COUNTS_INVALIDATED,
     .error = SOME(error),
@@ -172,7 +172,8 @@ static const struct rsc_field context_fields[] = {
     FIELD("parent", CONTEXT_PARENT, parent),
     FIELD(NULL, PLACE, place),
 };
-const struct rsc_table rsc_table_contexts = {PROFILE_TABLE("contexts", context_fields, contexts, context_count)};
+const struct rsc_row_table rsc_row_table_contexts = {
+    PROFILE_TABLE("contexts", context_fields, contexts, context_count)};
 #undef ROW
 
 #define ROW rsc_loop_row
@@ -182,7 +183,8 @@ static const struct rsc_field loop_fields[] = {
     FIELD("depth", SMALL, depth, .max = RSC_PROFILE_ROWS_MAX),
     FIELD(NULL, PLACE, place),
 };
-const struct rsc_table rsc_table_loops = {PROFILE_TABLE("loops", loop_fields, loops, loop_count), .is_optional = 1};
+const struct rsc_row_table rsc_row_table_loops = {PROFILE_TABLE("loops", loop_fields, loops, loop_count),
+                                                  .is_optional = 1};
 #undef ROW
 
 #define ROW rsc_module_row
@@ -190,7 +192,7 @@ static const struct rsc_field module_fields[] = {
     FIELD("path", TEXT, path, .not_null = 1),
     FIELD("build_id", BUILD_ID, build_id),
 };
-const struct rsc_table rsc_table_modules = {
+const struct rsc_row_table rsc_row_table_modules = {
     PROFILE_TABLE("modules", module_fields, modules, module_count),
     .is_optional = 1,
 };
@@ -208,7 +210,7 @@ static const struct rsc_field sharing_fields[] = {
     FIELD("false_misses", COUNT, false_misses, .within = SOME(misses), .is_optional = 1),
     FIELD("error", COUNT, error, .is_optional = 1),
 };
-const struct rsc_table rsc_table_sharing = {
+const struct rsc_row_table rsc_row_table_sharing = {
     PROFILE_TABLE("sharing", sharing_fields, sharing, sharing_count), .is_optional = 1,
     .marker = "by", /* without it: a line that threads share, not a cell */
 };
@@ -222,7 +224,7 @@ static const struct rsc_field user_fields[] = {
     FIELD("last", SMALL, last_byte, .within_profile = OF_PROFILE(made.line_bytes), .below = 1),
     FIELD("taken", COUNT, taken, .is_optional = 1),
 };
-const struct rsc_table rsc_table_users = {
+const struct rsc_row_table rsc_row_table_users = {
     TABLE("users", user_fields, rsc_false_sharing_row, users, user_count, RSC_SHARING_USERS_MAX),
     .is_optional = 1,
 };
@@ -233,7 +235,7 @@ static const struct rsc_field place_fields[] = {
     OPEN("writer"), FIELD(NULL, PLACE, writer),   CLOSE, OPEN("victim"), FIELD(NULL, PLACE, victim),
     CLOSE,          FIELD("taken", COUNT, taken),
 };
-const struct rsc_table rsc_table_places = {
+const struct rsc_row_table rsc_row_table_places = {
     TABLE("places", place_fields, rsc_false_sharing_row, places, place_count, RSC_SHARING_PLACES_MAX),
     .is_optional = 1,
 };
@@ -247,11 +249,11 @@ static const struct rsc_field false_sharing_fields[] = {
     FIELD("taken", COUNT, taken, .is_optional = 1),
     FIELD("misses", COUNT, misses, .within_profile = OF_PROFILE(invalidated), .is_optional = 1),
     FIELD("error", COUNT, error, .is_optional = 1),
-    {.key = "users", .sort = RSC_FIELD_ROWS, .rows = &rsc_table_users},
-    {.key = "places", .sort = RSC_FIELD_ROWS, .rows = &rsc_table_places},
+    {.key = "users", .sort = RSC_FIELD_ROWS, .rows = &rsc_row_table_users},
+    {.key = "places", .sort = RSC_FIELD_ROWS, .rows = &rsc_row_table_places},
     FIELD(NULL, CONTEXT_UNSAVED, context),
 };
-const struct rsc_table rsc_table_false_sharing = {
+const struct rsc_row_table rsc_row_table_false_sharing = {
     PROFILE_TABLE("false_sharing", false_sharing_fields, false_sharing, false_sharing_count),
     .is_optional = 1,
 };
@@ -259,14 +261,15 @@ const struct rsc_table rsc_table_false_sharing = {
 
 #define ROW rsc_mapping_row
 static const struct rsc_field mapping_fields[] = {FIELD("path", TEXT, path)};
-static const struct rsc_table mappings_table = {PROFILE_TABLE("mappings", mapping_fields, mappings, mapping_count)};
+static const struct rsc_row_table mappings_table = {PROFILE_TABLE("mappings", mapping_fields, mappings, mapping_count)};
 #undef ROW
 
 /* All; mappings are neither written nor read. */
-static const struct rsc_table *const tables[] = {
-    &rsc_table_threads, &rsc_table_phases,        &rsc_table_kinds, &rsc_table_lines,   &rsc_table_code,
-    &rsc_table_pairs,   &rsc_table_objects,       &rsc_table_loops, &rsc_table_modules, &rsc_table_contexts,
-    &rsc_table_sharing, &rsc_table_false_sharing, &mappings_table,
+static const struct rsc_row_table *const tables[] = {
+    &rsc_row_table_threads, &rsc_row_table_phases,   &rsc_row_table_kinds,   &rsc_row_table_lines,
+    &rsc_row_table_code,    &rsc_row_table_pairs,    &rsc_row_table_objects, &rsc_row_table_loops,
+    &rsc_row_table_modules, &rsc_row_table_contexts, &rsc_row_table_sharing, &rsc_row_table_false_sharing,
+    &mappings_table,
 };
 
 /* ---- places and names ---- */
@@ -302,23 +305,23 @@ const char *const rsc_kind_names[RSC_KIND_NAMES] = {"read", "write", "fetch"};
 /* A pointer to rows of any type. */
 typedef char *any_rows __attribute__((may_alias));
 
-static any_rows *rows_of(const struct rsc_table *table, const void *holder) {
+static any_rows *rows_of(const struct rsc_row_table *table, const void *holder) {
     return (any_rows *)((char *)holder + table->rows_at);
 }
 
-static size_t *count_of(const struct rsc_table *table, const void *holder) {
+static size_t *count_of(const struct rsc_row_table *table, const void *holder) {
     return (size_t *)((char *)holder + table->count_at);
 }
 
-void *rsc_table_row(const struct rsc_table *table, const void *holder, size_t index) {
+void *rsc_row_table_row(const struct rsc_row_table *table, const void *holder, size_t index) {
     return *rows_of(table, holder) + index * table->row_bytes;
 }
 
-size_t rsc_table_count(const struct rsc_table *table, const void *holder) { return *count_of(table, holder); }
+size_t rsc_row_table_count(const struct rsc_row_table *table, const void *holder) { return *count_of(table, holder); }
 
-static void drop_table(const struct rsc_table *table, void *holder);
+static void drop_table(const struct rsc_row_table *table, void *holder);
 
-static void clear_row(const struct rsc_table *table, char *row) {
+static void clear_row(const struct rsc_row_table *table, char *row) {
     for (size_t i = 0; i < table->field_count; i++) {
         const struct rsc_field *field = &table->fields[i];
         void *at = row + field->at;
@@ -334,8 +337,8 @@ static void clear_row(const struct rsc_table *table, char *row) {
     }
 }
 
-static void drop_table(const struct rsc_table *table, void *holder) {
-    for (size_t i = 0; i < *count_of(table, holder); i++) clear_row(table, rsc_table_row(table, holder, i));
+static void drop_table(const struct rsc_row_table *table, void *holder) {
+    for (size_t i = 0; i < *count_of(table, holder); i++) clear_row(table, rsc_row_table_row(table, holder, i));
     free(*rows_of(table, holder));
     *rows_of(table, holder) = NULL;
     *count_of(table, holder) = 0;
@@ -345,7 +348,7 @@ void rsc_profile_drop_tables(struct rsc_profile *profile) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) drop_table(tables[i], profile);
 }
 
-static int init_row(const struct rsc_table *table, char *row, size_t index) {
+static int init_row(const struct rsc_row_table *table, char *row, size_t index) {
     for (size_t i = 0; i < table->field_count; i++) {
         const struct rsc_field *field = &table->fields[i];
         void *at = row + field->at;
@@ -369,14 +372,14 @@ static int init_row(const struct rsc_table *table, char *row, size_t index) {
     return 0;
 }
 
-int rsc_table_set(const struct rsc_table *table, void *holder, size_t count) {
+int rsc_row_table_set(const struct rsc_row_table *table, void *holder, size_t count) {
     drop_table(table, holder);
     if (count > table->rows_max) return RSC_ELIMIT;
     if (!count) return 0;
     if (!(*rows_of(table, holder) = calloc(count, table->row_bytes))) return RSC_ENOMEM;
     *count_of(table, holder) = count;
     for (size_t i = 0; i < count; i++)
-        if (init_row(table, rsc_table_row(table, holder, i), i)) {
+        if (init_row(table, rsc_row_table_row(table, holder, i), i)) {
             drop_table(table, holder);
             return RSC_ENOMEM;
         }
@@ -385,7 +388,7 @@ int rsc_table_set(const struct rsc_table *table, void *holder, size_t count) {
 
 #define SETTER(name)                                                        \
     int rsc_profile_set_##name(struct rsc_profile *profile, size_t count) { \
-        return rsc_table_set(&rsc_table_##name, profile, count);            \
+        return rsc_row_table_set(&rsc_row_table_##name, profile, count);    \
     }
 SETTER(threads)
 SETTER(phases)
@@ -401,16 +404,16 @@ SETTER(sharing)
 SETTER(false_sharing)
 
 int rsc_false_sharing_set(struct rsc_false_sharing_row *row, size_t users, size_t places) {
-    int rc = rsc_table_set(&rsc_table_users, row, users);
-    return rc ? rc : rsc_table_set(&rsc_table_places, row, places);
+    int rc = rsc_row_table_set(&rsc_row_table_users, row, users);
+    return rc ? rc : rsc_row_table_set(&rsc_row_table_places, row, places);
 }
 
 /* ---- copying ---- */
 
-static int copy_rows(const struct rsc_table *table, void *to, const void *from) {
-    int rc = rsc_table_set(table, to, *count_of(table, from));
+static int copy_rows(const struct rsc_row_table *table, void *to, const void *from) {
+    int rc = rsc_row_table_set(table, to, *count_of(table, from));
     for (size_t i = 0; !rc && i < *count_of(table, from); i++)
-        rc = rsc_row_copy(table, rsc_table_row(table, to, i), rsc_table_row(table, from, i));
+        rc = rsc_row_copy(table, rsc_row_table_row(table, to, i), rsc_row_table_row(table, from, i));
     return rc;
 }
 
@@ -442,7 +445,7 @@ static int copy_field(const struct rsc_field *field, char *to_row, const char *f
     }
 }
 
-int rsc_row_copy(const struct rsc_table *table, void *to, const void *from) {
+int rsc_row_copy(const struct rsc_row_table *table, void *to, const void *from) {
     int rc = 0;
     for (size_t i = 0; !rc && i < table->field_count; i++) rc = copy_field(&table->fields[i], to, from);
     return rc;
@@ -450,7 +453,7 @@ int rsc_row_copy(const struct rsc_table *table, void *to, const void *from) {
 
 /* ---- counts ---- */
 
-struct rsc_row_counts rsc_row_counts(const struct rsc_table *table, const void *row) {
+struct rsc_row_counts rsc_row_counts(const struct rsc_row_table *table, const void *row) {
     char *at = (char *)row - 1;
     return (struct rsc_row_counts){
         .references = table->references ? (uint64_t *)(at + table->references) : NULL,
@@ -461,7 +464,7 @@ struct rsc_row_counts rsc_row_counts(const struct rsc_table *table, const void *
     };
 }
 
-void rsc_row_add_counts(const struct rsc_table *table, void *to, const void *from) {
+void rsc_row_add_counts(const struct rsc_row_table *table, void *to, const void *from) {
     struct rsc_row_counts sum = rsc_row_counts(table, to), more = rsc_row_counts(table, from);
     *sum.references += *more.references;
     if (sum.cold) *sum.cold += *more.cold;

@@ -48,10 +48,10 @@ struct rsc_field {
     uint8_t is_optional;     /* may be missing; then it is 0 */
     uint8_t not_null;        /* text or kind */
     uint32_t max;            /* 0: no other limit than the type's */
-    const struct rsc_table *rows;
+    const struct rsc_row_table *rows;
 };
 
-struct rsc_table {
+struct rsc_row_table {
     const char *key;
     const struct rsc_field *fields;
     size_t field_count;
@@ -65,31 +65,32 @@ struct rsc_table {
     uint16_t references, cold, invalidated, error, rd;
 };
 
-extern const struct rsc_table rsc_table_threads, rsc_table_phases, rsc_table_kinds, rsc_table_lines, rsc_table_code,
-    rsc_table_pairs, rsc_table_objects, rsc_table_contexts, rsc_table_loops, rsc_table_modules, rsc_table_sharing,
-    rsc_table_false_sharing, rsc_table_users, rsc_table_places;
+extern const struct rsc_row_table rsc_row_table_threads, rsc_row_table_phases, rsc_row_table_kinds, rsc_row_table_lines,
+    rsc_row_table_code, rsc_row_table_pairs, rsc_row_table_objects, rsc_row_table_contexts, rsc_row_table_loops,
+    rsc_row_table_modules, rsc_row_table_sharing, rsc_row_table_false_sharing, rsc_row_table_users,
+    rsc_row_table_places;
 
 /* Replaces the table of a profile (or row) by `count` rows, zeroed but for their histograms and defaults. */
-int rsc_table_set(const struct rsc_table *table, void *holder, size_t count);
+int rsc_row_table_set(const struct rsc_row_table *table, void *holder, size_t count);
 
 /* Frees all tables of a profile. */
 void rsc_profile_drop_tables(struct rsc_profile *profile);
 
 /* Row `index`, and the number of rows. */
-void *rsc_table_row(const struct rsc_table *table, const void *holder, size_t index);
-size_t rsc_table_count(const struct rsc_table *table, const void *holder);
+void *rsc_row_table_row(const struct rsc_row_table *table, const void *holder, size_t index);
+size_t rsc_row_table_count(const struct rsc_row_table *table, const void *holder);
 
 /* Makes a row that was just set a copy. Returns 0 or RSC_ENOMEM; what was copied is freed with the table. */
-int rsc_row_copy(const struct rsc_table *table, void *to, const void *from);
+int rsc_row_copy(const struct rsc_row_table *table, void *to, const void *from);
 
 /* Pointers to what a row counts; NULL where its table has no such field. */
 struct rsc_row_counts {
     uint64_t *references, *cold, *invalidated, *error;
     struct rsc_histogram *rd;
 };
-struct rsc_row_counts rsc_row_counts(const struct rsc_table *table, const void *row);
+struct rsc_row_counts rsc_row_counts(const struct rsc_row_table *table, const void *row);
 
 /* Adds the counts, and the histogram, of one row to another. */
-void rsc_row_add_counts(const struct rsc_table *table, void *to, const void *from);
+void rsc_row_add_counts(const struct rsc_row_table *table, void *to, const void *from);
 
 #endif

@@ -91,7 +91,7 @@ static void put_build_id(struct rsc_json *json, const struct rsc_module_row *mod
 
 /* ---- rows ---- */
 
-static void put_row(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_table *table,
+static void put_row(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_row_table *table,
                     const char *row, size_t index);
 
 static void put_text(struct rsc_json *json, const struct rsc_field *field, const char *text) {
@@ -122,9 +122,9 @@ static void put_field(struct rsc_json *json, const struct rsc_profile *profile, 
     case RSC_FIELD_BUILD_ID: put_build_id(json, (const struct rsc_module_row *)row); break;
     case RSC_FIELD_ROWS:
         rsc_json_key_array(json, field->key);
-        for (size_t i = 0; i < rsc_table_count(field->rows, row); i++) {
+        for (size_t i = 0; i < rsc_row_table_count(field->rows, row); i++) {
             rsc_json_object(json);
-            put_row(json, profile, field->rows, rsc_table_row(field->rows, row, i), i);
+            put_row(json, profile, field->rows, rsc_row_table_row(field->rows, row, i), i);
         }
         rsc_json_array_end(json);
         break;
@@ -141,7 +141,7 @@ static int is_set(const struct rsc_field *field, const char *row) {
 }
 
 /* The fields of a row, and the end of its object. */
-static void put_row(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_table *table,
+static void put_row(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_row_table *table,
                     const char *row, size_t index) {
     for (size_t i = 0; i < table->field_count; i++) {
         const struct rsc_field *field = &table->fields[i];
@@ -153,35 +153,35 @@ static void put_row(struct rsc_json *json, const struct rsc_profile *profile, co
 }
 
 /* A table, on a line of its own or on that of the tables before it. */
-static void put_table(struct rsc_json *json, const struct rsc_table *table, const struct rsc_profile *profile,
+static void put_table(struct rsc_json *json, const struct rsc_row_table *table, const struct rsc_profile *profile,
                       int is_new_line) {
-    size_t count = rsc_table_count(table, profile);
+    size_t count = rsc_row_table_count(table, profile);
     if (is_new_line) rsc_json_newline(json);
     rsc_json_key_array(json, table->key);
     for (size_t i = 0; i < count; i++) {
         rsc_json_row(json);
-        put_row(json, profile, table, rsc_table_row(table, profile, i), i);
+        put_row(json, profile, table, rsc_row_table_row(table, profile, i), i);
     }
     rsc_json_end_lines(json, count);
 }
 
 void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile) {
     int any = profile->code_count || profile->pair_count || profile->object_count || profile->context_count;
-    put_table(json, &rsc_table_code, profile, 1);
-    put_table(json, &rsc_table_pairs, profile, any);
-    put_table(json, &rsc_table_objects, profile, any);
-    put_table(json, &rsc_table_contexts, profile, any);
-    if (profile->loop_count) put_table(json, &rsc_table_loops, profile, 1);
-    put_table(json, &rsc_table_threads, profile, 1);
-    put_table(json, &rsc_table_phases, profile, 1);
-    if (profile->kind_count) put_table(json, &rsc_table_kinds, profile, 1);
+    put_table(json, &rsc_row_table_code, profile, 1);
+    put_table(json, &rsc_row_table_pairs, profile, any);
+    put_table(json, &rsc_row_table_objects, profile, any);
+    put_table(json, &rsc_row_table_contexts, profile, any);
+    if (profile->loop_count) put_table(json, &rsc_row_table_loops, profile, 1);
+    put_table(json, &rsc_row_table_threads, profile, 1);
+    put_table(json, &rsc_row_table_phases, profile, 1);
+    if (profile->kind_count) put_table(json, &rsc_row_table_kinds, profile, 1);
     if (profile->lines_at_bytes) {
         rsc_json_newline(json);
         rsc_json_key_u64(json, "lines_at", profile->lines_at_bytes);
         rsc_json_key_u64(json, "lines_asked", profile->lines_asked);
-        put_table(json, &rsc_table_lines, profile, 0);
+        put_table(json, &rsc_row_table_lines, profile, 0);
     }
-    if (profile->module_count) put_table(json, &rsc_table_modules, profile, 1);
-    put_table(json, &rsc_table_sharing, profile, 1);
-    put_table(json, &rsc_table_false_sharing, profile, profile->sharing_count || profile->false_sharing_count);
+    if (profile->module_count) put_table(json, &rsc_row_table_modules, profile, 1);
+    put_table(json, &rsc_row_table_sharing, profile, 1);
+    put_table(json, &rsc_row_table_false_sharing, profile, profile->sharing_count || profile->false_sharing_count);
 }

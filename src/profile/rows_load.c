@@ -142,7 +142,7 @@ static int load_build_id(const struct rsc_loader *loader, const json_t *item, st
 struct reading {
     struct rsc_loader *loader;
     struct rsc_profile *profile;
-    const struct rsc_table *table;
+    const struct rsc_row_table *table;
     char *row;
     size_t index;
     /* Of the table's rows so far. */
@@ -150,7 +150,7 @@ struct reading {
     uint64_t misses, least_misses;
 };
 
-static int load_table(struct rsc_loader *loader, const json_t *object, const struct rsc_table *table, void *holder,
+static int load_table(struct rsc_loader *loader, const json_t *object, const struct rsc_row_table *table, void *holder,
                       struct rsc_profile *profile);
 
 static uint64_t largest(const struct reading *reading, const struct rsc_field *field) {
@@ -197,7 +197,7 @@ static int load_field(const struct reading *reading, const json_t *item, const s
         return load_access_kind(loader, item, reading->index ? (void *)((char *)at - reading->table->row_bytes) : NULL,
                                 at);
     case RSC_FIELD_PLACE: /* loops are in no loop of their own table */
-        return load_place(loader, item, reading->table == &rsc_table_loops ? 0 : profile->loop_count, at);
+        return load_place(loader, item, reading->table == &rsc_row_table_loops ? 0 : profile->loop_count, at);
     case RSC_FIELD_SOURCE: return load_source(loader, item, at);
     case RSC_FIELD_CONTEXT: return load_context(loader, item, key, profile->context_count, at);
     case RSC_FIELD_CONTEXT_PARENT: return load_context(loader, item, key, reading->index, at);
@@ -319,15 +319,15 @@ static int check_false_sharing(struct reading *reading) {
 
 /* In the order in which they are read. */
 static const struct {
-    const struct rsc_table *table;
+    const struct rsc_row_table *table;
     int (*check)(struct reading *reading);
 } tables[] = {
-    {&rsc_table_loops, check_loop},      {&rsc_table_contexts, NULL},
-    {&rsc_table_code, check_code},       {&rsc_table_pairs, NULL},
-    {&rsc_table_objects, NULL},          {&rsc_table_threads, NULL},
-    {&rsc_table_phases, NULL},           {&rsc_table_kinds, check_kind},
-    {&rsc_table_lines, check_line},      {&rsc_table_modules, NULL},
-    {&rsc_table_sharing, check_sharing}, {&rsc_table_false_sharing, check_false_sharing},
+    {&rsc_row_table_loops, check_loop},      {&rsc_row_table_contexts, NULL},
+    {&rsc_row_table_code, check_code},       {&rsc_row_table_pairs, NULL},
+    {&rsc_row_table_objects, NULL},          {&rsc_row_table_threads, NULL},
+    {&rsc_row_table_phases, NULL},           {&rsc_row_table_kinds, check_kind},
+    {&rsc_row_table_lines, check_line},      {&rsc_row_table_modules, NULL},
+    {&rsc_row_table_sharing, check_sharing}, {&rsc_row_table_false_sharing, check_false_sharing},
 };
 
 /* ---- tables ---- */
@@ -339,12 +339,12 @@ static int check_row(struct reading *reading) {
     return rc;
 }
 
-static int is_row(const struct rsc_table *table, const json_t *item) {
+static int is_row(const struct rsc_row_table *table, const json_t *item) {
     return !table->marker || json_object_get(item, table->marker);
 }
 
 /* Finds the items of the table; there are none if it is optional and missing. */
-static int find_items(struct rsc_loader *loader, const json_t *object, const struct rsc_table *table,
+static int find_items(struct rsc_loader *loader, const json_t *object, const struct rsc_row_table *table,
                       const json_t **list, size_t *count) {
     *count = 0;
     if (table->is_optional && !json_object_get(object, table->key)) return 0;
@@ -360,7 +360,7 @@ static int find_items(struct rsc_loader *loader, const json_t *object, const str
     return 0;
 }
 
-static int load_table(struct rsc_loader *loader, const json_t *object, const struct rsc_table *table, void *holder,
+static int load_table(struct rsc_loader *loader, const json_t *object, const struct rsc_row_table *table, void *holder,
                       struct rsc_profile *profile) {
     const struct rsc_field *fields = table->fields, *end = fields + table->field_count;
     struct reading reading = {.loader = loader, .profile = profile, .table = table};
@@ -369,12 +369,12 @@ static int load_table(struct rsc_loader *loader, const json_t *object, const str
     int rc = find_items(loader, object, table, &list, &count);
     if (rc) return rc;
     for (size_t i = 0; i < count; i++) rows += is_row(table, json_array_get(list, i));
-    if (rsc_table_set(table, holder, rows)) return rsc_load_no_memory(loader);
+    if (rsc_row_table_set(table, holder, rows)) return rsc_load_no_memory(loader);
     for (size_t i = 0; i < count && !rc; i++) {
         const json_t *item = json_array_get(list, i);
         if (!is_row(table, item)) continue;
         snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s[%zu].", table->key, i);
-        reading.row = rsc_table_row(table, holder, reading.index);
+        reading.row = rsc_row_table_row(table, holder, reading.index);
         if (!(rc = load_fields(&reading, item, fields, end, 0)) && !(rc = load_fields(&reading, item, fields, end, 1)))
             rc = check_row(&reading);
         reading.index++;

@@ -99,16 +99,17 @@ static void scale_counts(const struct scaling *scaling, struct rsc_row_counts ro
 }
 
 static void scale_rows(const struct scaling *scaling, struct rsc_profile *profile) {
-    static const struct rsc_table *const tables[] = {&rsc_table_threads, &rsc_table_phases, &rsc_table_code,
-                                                     &rsc_table_objects, &rsc_table_pairs};
+    static const struct rsc_row_table *const tables[] = {&rsc_row_table_threads, &rsc_row_table_phases,
+                                                         &rsc_row_table_code, &rsc_row_table_objects,
+                                                         &rsc_row_table_pairs};
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-        for (size_t i = 0; i < rsc_table_count(tables[t], profile); i++)
-            scale_counts(scaling, rsc_row_counts(tables[t], rsc_table_row(tables[t], profile, i)));
+        for (size_t i = 0; i < rsc_row_table_count(tables[t], profile); i++)
+            scale_counts(scaling, rsc_row_counts(tables[t], rsc_row_table_row(tables[t], profile, i)));
     for (size_t i = 0; i < profile->phase_count; i++)
         profile->phases[i].first = times(scaling, profile->phases[i].first);
     for (size_t i = 0; i < profile->kind_count; i++) {
         struct rsc_kind_row *row = &profile->kinds[i];
-        struct rsc_row_counts counts = rsc_row_counts(&rsc_table_kinds, row);
+        struct rsc_row_counts counts = rsc_row_counts(&rsc_row_table_kinds, row);
         counts.rd = &row->rd_fine;
         scale_counts(scaling, counts);
         memset(row->rd.count, 0, row->rd.bin_count * sizeof *row->rd.count); /* the same, in wider bins */
