@@ -28,6 +28,7 @@ static const char *const variants[] = {
     "registers=2",
     "registers=3",
     "attribution=proportional",
+    "attribution=since-last",
     "attribution=inverse",
     "attribution=none",
     "replacement=naive,attribution=none",

@@ -129,7 +129,7 @@ static int take_sample(struct rsc_featherlight *feather, struct rsc_thread_sampl
     if (context == UINT32_MAX || (sample->slot != RSC_NO_SLOT && !slot)) return RSC_ENOMEM;
     if (make_room(&thread->samples, &thread->room, (uint64_t)thread->count + 1, sizeof *thread->samples) < 0)
         return RSC_ENOMEM;
-    uint32_t before = thread->context_samples[context]++;
+    uint32_t before = thread->context_samples[context].taken++;
     feather->totals.samples++;
     if (slot) {
         feather->totals.armed++;
@@ -202,7 +202,10 @@ int rsc_featherlight_ending(struct rsc_featherlight *feather, uint32_t number, c
         sample->reuse_path = end->path;
     }
     sample->chance = sane_chance(end->chance);
-    sample->since = thread->context_samples[sample->context] - slot->since_before;
+    struct rsc_context_samples *context = &thread->context_samples[sample->context];
+    int since_last = feather->options.attribution == RSC_ATTRIBUTE_SINCE_LAST;
+    sample->since = context->taken - (since_last ? context->at_last_hit : slot->since_before);
+    if (end->ending == RSC_WATCH_REUSED) context->at_last_hit = context->taken;
     slot->sample = RSC_NO_SAMPLE;
     return 0;
 }

@@ -47,6 +47,7 @@
 enum rsc_attribution_kind {
     RSC_ATTRIBUTE_CENSORED,     /* Kaplan-Meier within each use's context: replaced watches are right-censored */
     RSC_ATTRIBUTE_PROPORTIONAL, /* the paper's: a hit counts for all samples taken in its use's context since arming */
+    RSC_ATTRIBUTE_SINCE_LAST, /* another reading: for those taken there since the context's last hit */
     RSC_ATTRIBUTE_INVERSE, /* a hit counts for 1 / its chance: unbiased for any program, but noisy */
     RSC_ATTRIBUTE_NONE, /* a hit counts once */
 };

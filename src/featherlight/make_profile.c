@@ -142,7 +142,8 @@ static int is_lines(const struct rsc_featherlight *feather) {
 
 static int describe(const struct rsc_featherlight *feather, struct rsc_profile *profile) {
     static const char *const attributions[] = {"Kaplan-Meier by use context", "proportional attribution by use context",
-                                               "inverse chances", "no attribution"};
+                                               "attribution since the use context's last", "inverse chances",
+                                               "no attribution"};
     const struct rsc_featherlight_totals *totals = &feather->totals;
     char text[900], less[60] = "";
     const char *watched =

@@ -8,7 +8,7 @@
 /* The words a parameter accepts, ending with NULL; a value is the word's index. */
 static const char *const spacings[] = {"random", "fixed", NULL};
 static const char *const replacements[] = {"reservoir", "naive", NULL};
-static const char *const attributions[] = {"censored", "proportional", "inverse", "none", NULL};
+static const char *const attributions[] = {"censored", "proportional", "since-last", "inverse", "none", NULL};
 
 /* HOTL needs the times of first uses, which are not known here. */
 static int take_model(void *into, const char *value, size_t length) {

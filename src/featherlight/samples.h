@@ -21,6 +21,11 @@ struct rsc_slot_mirror {
 };
 #define RSC_NO_SAMPLE UINT32_MAX
 
+/* Samples taken in a context: so far, and at its last hit. */
+struct rsc_context_samples {
+    uint32_t taken, at_last_hit;
+};
+
 struct rsc_thread_samples {
     uint64_t pid, tid, references, accesses;
     uint64_t last_count; /* highest count reported */
@@ -29,7 +34,7 @@ struct rsc_thread_samples {
     struct rsc_slot_mirror *slots; /* owned; by slot */
     uint32_t slot_count;
     struct rsc_u64_table contexts; /* context -> dense number + 1 */
-    uint32_t *context_samples; /* owned; by dense number: samples taken there so far */
+    struct rsc_context_samples *context_samples; /* owned; by dense number */
     uint32_t context_count, context_room;
     double keep; /* share of samples that are kept: 1, 1/2, 1/4, ... */
 };

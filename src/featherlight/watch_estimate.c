@@ -224,7 +224,8 @@ static struct rsc_estimate weigh_hits(struct rsc_estimator *estimator, const dou
             estimate.unused += one;
             continue;
         }
-        if (estimator->attribution == RSC_ATTRIBUTE_PROPORTIONAL) one *= sample->since;
+        if (estimator->attribution == RSC_ATTRIBUTE_PROPORTIONAL || estimator->attribution == RSC_ATTRIBUTE_SINCE_LAST)
+            one *= sample->since;
         estimate.reused += weight[index] = one;
     }
     double known = estimate.reused + estimate.unused;

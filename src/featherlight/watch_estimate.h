@@ -4,7 +4,7 @@
  *
  * Every sample represents some references. For most, the interval is not known: they were
  * not watched (all slots were taken) or not until their reuse (another sample took the
- * slot). There are four ways to correct for that:
+ * slot). There are five ways to correct for that:
  *
  * none          A hit counts for its own sample. Long intervals are lost most.
  * proportional  (paper 003, IV-A.) A hit counts for all samples taken in the context
@@ -12,6 +12,9 @@
  *               same. With several slots armed in one context the same samples are
  *               counted more than once, with one slot only half of them are: a deficit is
  *               `censored`, an excess is scaled down.
+ * since-last    The same with another reading of the paper: a hit counts for the samples
+ *               taken in the context of its use since the last hit of that context, so
+ *               that each sample counts at most once.
  * inverse       A hit counts for 1 / (the chance with which a sample would have got as
  *               far). Unbiased without assumptions, but few hits carry most of the
  *               weight.
@@ -47,7 +50,8 @@ struct rsc_watched {
     uint64_t use_pc, reuse_pc;
     uint32_t use_path, reuse_path;
     uint32_t context;    /* dense number */
-    uint32_t since;      /* samples in its context since it was armed, including its own */
+    uint32_t since;      /* samples that a hit counts for: in its context since it was armed, including its own,
+                          * or since the context's last hit */
     uint32_t ending;     /* enum rsc_watch_ending, or RSC_WATCH_NOT: it was not watched */
     uint32_t scarcity;   /* how hard slots were to get when it was sampled; 0: one was free */
     uint32_t cycles;     /* of the use; 0: not known */

@@ -56,7 +56,7 @@ $ reusescope analyze z.rsct --engine featherlight:speed=5
 reusescope: engine 'featherlight': 'speed': not one of period, registers, skid, shadow, spacing, replacement, attribution, rd
 [2]
 $ reusescope analyze z.rsct --engine featherlight:attribution=all
-reusescope: engine 'featherlight': attribution=all: not one of censored, proportional, inverse, none
+reusescope: engine 'featherlight': attribution=all: not one of censored, proportional, since-last, inverse, none
 [2]
 
 # Lines of 64 bytes are a model, and marked as one: of a stride of 8 bytes one reference in eight misses.

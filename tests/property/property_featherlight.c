@@ -412,6 +412,47 @@ static void proportional_by_hand(void **state) {
     rsc_featherlight_free(feather);
 }
 
+/*
+ * Two watches of one context, and a third sample between their arming and their hits: the paper as it is written counts
+ * 3 samples for the first hit and 2 for the second; by the other reading the first takes all 3 and leaves none. A later
+ * sample that is hit counts once in both.
+ */
+static void two_readings_by_hand(void **state) {
+    (void)state;
+    static const struct {
+        enum rsc_attribution_kind attribution;
+        double share[3]; /* of intervals 1000, 5000 and 7 */
+    } readings[] = {{RSC_ATTRIBUTE_PROPORTIONAL, {3. / 6, 2. / 6, 1. / 6}},
+                    {RSC_ATTRIBUTE_SINCE_LAST, {3. / 4, 0, 1. / 4}}};
+    static const struct rsc_watch_sample samples[] = {
+        {.count = 100, .context = 1, .stands_for = 100, .slot = 0, .chance = 1},
+        {.count = 200, .context = 1, .stands_for = 100, .slot = 1, .chance = 1},
+        {.count = 300, .context = 1, .stands_for = 100, .slot = RSC_NO_SLOT, .chance = 1},
+        {.count = 6000, .context = 1, .stands_for = 100, .slot = 0, .chance = 1}};
+    static const struct rsc_watch_end ends[] = {{.count = 1100, .slot = 0, .ending = RSC_WATCH_REUSED, .chance = 1},
+                                                {.count = 5200, .slot = 1, .ending = RSC_WATCH_REUSED, .chance = 1},
+                                                {.count = 6007, .slot = 0, .ending = RSC_WATCH_REUSED, .chance = 1}};
+    for (size_t r = 0; r < 2; r++) {
+        struct rsc_featherlight_options options = {.attribution = readings[r].attribution, .model = RSC_RI_AET};
+        struct rsc_featherlight *feather;
+        struct rsc_profile *profile;
+        struct rsc_error error;
+        assert_int_equal(rsc_featherlight_new(&feather, &options, &error), 0);
+        for (size_t i = 0; i < 3; i++) assert_int_equal(rsc_featherlight_sample(feather, 0, &samples[i], &error), 0);
+        for (size_t i = 0; i < 2; i++) assert_int_equal(rsc_featherlight_ending(feather, 0, &ends[i], &error), 0);
+        assert_int_equal(rsc_featherlight_sample(feather, 0, &samples[3], &error), 0);
+        assert_int_equal(rsc_featherlight_ending(feather, 0, &ends[2], &error), 0);
+        assert_int_equal(rsc_featherlight_thread(feather, 0, 7, 8, 12000, 12000, &error), 0);
+        assert_int_equal(rsc_featherlight_finish(feather, &profile, &error), 0);
+        static const uint64_t intervals[] = {1000, 5000, 7};
+        for (size_t i = 0; i < 3; i++)
+            assert_true(fabs((double)profile->ri.count[rsc_bin_of_fine(intervals[i])] - 12000 * readings[r].share[i]) <=
+                        1);
+        rsc_profile_free(profile);
+        rsc_featherlight_free(feather);
+    }
+}
+
 /* ---- bounds ---- */
 
 /* Samples past the most that are kept are halved, the sum over all stays right, and watches that go on are not lost track of. */
@@ -540,7 +581,7 @@ static void bad_parameters(void **state) {
         {"featherlight:period", "period: not a number from 1 to"},
         {"featherlight:", "'': not one of"},
         {"featherlight:period=5,", "'': not one of"},
-        {"featherlight:attribution=some", "attribution=some: not one of censored, proportional, inverse, none"},
+        {"featherlight:attribution=some", "attribution=some: not one of censored, proportional, since-last, inverse, none"},
         {"featherlight:rd=hotl", "rd=hotl: not one of statstack, aet, shen"},
         {"featherlight:replacement=lru", "not one of reservoir, naive"},
         {"featherlight:spacing=even", "not one of random, fixed"},
@@ -612,6 +653,7 @@ int main(void) {
         cmocka_unit_test(kaplan_meier_by_hand),
         cmocka_unit_test(contexts_by_hand),
         cmocka_unit_test(proportional_by_hand),
+        cmocka_unit_test(two_readings_by_hand),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(thousands_of_threads),
         cmocka_unit_test(nothing_and_little),

@@ -39,9 +39,9 @@ static const struct specification {
     {&rsc_engine_hprda, {"hp-rda", "hp-rda:local=8"}},
     {&rsc_engine_featherlight,
      {"featherlight", "featherlight:period=3", "featherlight:period=97", "featherlight:period=7,registers=1",
-      "featherlight:period=11,attribution=proportional", "featherlight:period=3,attribution=inverse",
-      "featherlight:period=5,attribution=none", "featherlight:period=13,rd=shen",
-      "featherlight:period=17,rd=statstack,registers=16"}},
+      "featherlight:period=11,attribution=proportional", "featherlight:period=5,attribution=since-last",
+      "featherlight:period=3,attribution=inverse", "featherlight:period=5,attribution=none",
+      "featherlight:period=13,rd=shen", "featherlight:period=17,rd=statstack,registers=16"}},
     {&rsc_engine_requests, {"requests"}},
 };
 #define SPECIFICATIONS (sizeof specifications / sizeof *specifications)
