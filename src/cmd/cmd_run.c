@@ -10,6 +10,7 @@
 #include "cmd/run_engines.h"
 #include "cmd/run_says.h"
 #include "engine/engine_auto.h"
+#include "profile/order_bounds.h"
 
 enum {
     OPT_WITH = RSC_OPT_ANALYSIS_VERB,
@@ -294,6 +295,8 @@ static int finish(struct run *run, struct rsc_error *error) {
     if (run->request.wanted.what != RSC_TAKES_ACCESSES) status = rsc_analysis_push(analysis, &nothing, &end, error);
     if (status >= 0) status = rsc_analysis_finish(analysis, run->collector.kind->name, error);
     if (status < 0) return status;
+    for (size_t i = 0; run->whole.order && i < analysis->count; i++)
+        rsc_order_bounds_apply(run->whole.order, analysis->profiles[i]);
     if (run->both_by_default && run->facts.threads <= 1) leave_one_of_equals(analysis);
     for (size_t i = 0; i < analysis->count; i++)
         if (analysis->engine.error > 0 && !rsc_auto_kept_word(analysis->profiles[i], analysis->engine.error))

@@ -8,12 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rsc_order_bounds; /* profile/order_bounds.h */
 struct rsc_profile;
 struct rsc_sample_record; /* runtime/sampler/sampler.h */
 struct rsc_watch_record;  /* runtime/watch/watch_records.h */
 
 /* Facts known only at the end of a run. A field unknown to a collector is zero. */
 struct rsc_whole_run {
+    const struct rsc_order_bounds
+        *order; /* how well the order of threads is known; NULL: they are not merged by time */
     uint64_t accesses, references;
     const uint64_t *thread_references; /* [thread_count], by thread number */
     uint32_t thread_count;

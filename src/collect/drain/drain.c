@@ -17,6 +17,7 @@
 #define NEVER UINT64_MAX
 #define LEAVING_LOOK_NS 4000000ull
 #define SAMPLES_BATCH 16384u
+#define HELD_WAIT_NS 500000
 #define BY_PART (1ull << 63) /* in thread_of: only signal handlers of that thread have been seen */
 
 int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_error *error) {
@@ -311,7 +312,11 @@ int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, 
 void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds) {
     struct rsc_ring *ring = drain->ring;
     struct timespec limit = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
-    /* Held back for one thread: wait for whatever it publishes, as others may be waiting for us. */
+    /*
+     * Held back for one thread: wait for whatever it publishes, as others may be waiting for us; and not for long, as it
+     * may have made a mark just before.
+     */
+    if (drain->held_since_ns) limit = (struct timespec){0, HELD_WAIT_NS};
     uint32_t sleeps = drain->held_since_ns ? RSC_PARENT_WAITS_FOR_ANY : RSC_PARENT_WAITS_FOR_SOME;
     __atomic_store_n(&ring->parent_sleeps, sleeps, __ATOMIC_SEQ_CST);
     if (drain->signal_seen == __atomic_load_n(&ring->published_signal, __ATOMIC_SEQ_CST))
@@ -338,7 +343,8 @@ void rsc_drain_columns(const struct rsc_drain *drain, struct rsc_batch_columns *
 }
 
 void rsc_drain_get_whole(const struct rsc_drain *drain, struct rsc_whole_run *whole) {
-    *whole = (struct rsc_whole_run){.accesses = drain->stats.accesses,
+    *whole = (struct rsc_whole_run){.order = drain->mode == &rsc_drain_samples ? NULL : &drain->stats.order,
+                                    .accesses = drain->stats.accesses,
                                     .references = drain->stats.references,
                                     .thread_references = drain->thread_references,
                                     .thread_count = drain->thread_room,

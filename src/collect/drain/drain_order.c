@@ -99,6 +99,7 @@ static int begin_segment(struct rsc_drain *drain, struct rsc_drain_cursor *curso
     int status = rsc_drain_ready(drain, cursor, slot);
     cursor->others = 0;
     cursor->is_new = 1;
+    cursor->segment = ++drain->segments;
     cursor->begin_ns = found.start_ns;
     cursor->end_ns = found.end_ns;
     if (!status) status = drain->mode->begin(drain, cursor, slot, &found);
@@ -290,7 +291,7 @@ static uint64_t second(struct rsc_drain_cursor *const *heap, uint32_t count) {
 static void end_segment(struct rsc_drain *drain, struct rsc_drain_cursor *cursor) {
     cursor->count = 0;
     if (cursor->rebuilt.under_way) return;
-    rsc_order_bounds_add(&drain->stats.order, cursor->others, cursor->segment_steps);
+    rsc_order_bounds_add(&drain->stats.order, cursor->others, cursor->segment_steps, cursor->end_ns - cursor->begin_ns);
 }
 
 /* Takes records of all threads, oldest first, until a segment or the batch ends, or a record must wait. */
@@ -304,8 +305,11 @@ static int merge(struct rsc_drain *drain, uint64_t guard_ns) {
         if (guard_ns < until_ns) until_ns = guard_ns;
         if (until_ns == NEVER || !cursor->step_ns_256) most = UINT64_MAX;
         else if (until_ns > time_ns) most += (until_ns - time_ns) * 256 / cursor->step_ns_256;
+        const uint32_t before = drain->count;
         int status = drain->mode->take(drain, cursor, cursor->slot, most);
         if (status < 0) return status;
+        drain->stats.order.recorded += drain->count - before;
+        if (cursor->others || count > 1) rsc_drain_note_conflicts(drain, cursor, before);
         drain->taken_until_ns = time_ns;
         if (cursor->at >= cursor->count) {
             end_segment(drain, cursor);

@@ -73,6 +73,7 @@ struct rsc_drain_cursor {
     uint64_t asleep_ns; /* when it was last seen asleep with words that are not marked; 0: it is not */
     uint32_t asleep_words; /* complete ones of the open block, then */
     uint64_t begin_ns, end_ns, segment_steps; /* of the segment being taken */
+    uint64_t segment; /* its number */
     int is_new; /* overlaps with it are not counted yet */
     uint64_t others; /* steps of other threads' segments that overlap with it */
     struct rsc_slot *slot;
@@ -94,6 +95,16 @@ struct rsc_drain_cursor {
     uint64_t last_addr, last_word; /* the record before */
 };
 
+/* A line used lately (drain_conflicts.c). */
+struct rsc_drain_conflict {
+    uint64_t line; /* + 1; 0: none */
+    uint64_t end_ns; /* of the segment that used it */
+    uint64_t segment;
+    uint32_t count; /* uses there that are not counted as uncertain */
+    uint8_t contested, wrote;
+};
+#define RSC_DRAIN_CONFLICT_BITS 12u
+
 struct rsc_drain {
     struct rsc_ring *ring;
     const struct rsc_drain_mode *mode; /* as the ring had it at the start */
@@ -108,6 +119,8 @@ struct rsc_drain {
     struct rsc_drain_stats stats;
     struct rsc_drain_cursor *ready[RSC_RING_SLOTS]; /* cursors with records, of ready_count threads */
     uint32_t ready_count;
+    uint64_t segments; /* begun */
+    struct rsc_drain_conflict conflicts[1u << RSC_DRAIN_CONFLICT_BITS];
     uint64_t held_since_ns; /* since when a slower thread is waited for; 0: not waiting */
     uint64_t looked_ns; /* when threads were last checked for being alive */
     uint64_t taken_until_ns;
@@ -143,6 +156,10 @@ int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *curso
 /* ---- drain_order.c ---- */
 /* Takes the oldest records into the batch. Returns 1, 0 if there are none or they must wait, or negative. */
 int rsc_drain_take_some(struct rsc_drain *drain, int ended);
+
+/* ---- drain_conflicts.c ---- */
+/* Accesses of the cursor's segment are in the batch, from that one on. */
+void rsc_drain_note_conflicts(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint32_t from);
 
 /* ---- drain.c ---- */
 int rsc_drain_batch_is_full(const struct rsc_drain *drain);

@@ -47,6 +47,19 @@ void rsc_ring_run_close(struct rsc_collector *collector) {
     collector->state = NULL;
 }
 
+/* What the bars of shared and invalidated references come from. */
+static void describe_order(struct rsc_run_facts *facts, const struct rsc_drain_stats *stats) {
+    const struct rsc_order_bounds *order = &stats->order;
+    uint64_t uncertain = order->references - order->bin[0].references;
+    if (stats->threads < 2 || !uncertain) return;
+    rsc_facts_add(
+        facts,
+        "order of threads: certain at synchronisations; in between known to %.1f us on average, so that 90 %% "
+        "of references have their place to within %.0f of other threads; %.2f %% meet a write at such a time",
+        order->time_ns / (double)uncertain / 1e3, rsc_order_bounds_quantile(order, 0.9),
+        order->recorded ? 100 * (double)order->conflicts / (double)order->recorded : 0);
+}
+
 void rsc_ring_run_describe(const struct rsc_collector *collector, struct rsc_run_facts *facts,
                            struct rsc_drain_stats *stats) {
     const struct rsc_ring_run *run = collector->state;
@@ -60,6 +73,7 @@ void rsc_ring_run_describe(const struct rsc_collector *collector, struct rsc_run
         facts, "%.1f s, %.1f million accesses by %llu thread%s in %.1f million instructions, %.1f M accesses/s",
         seconds, (double)stats->accesses / 1e6, (unsigned long long)stats->threads, stats->threads == 1 ? "" : "s",
         (double)stats->instructions / 1e6, (double)stats->accesses / seconds / 1e6);
+    describe_order(facts, stats);
 }
 
 void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_facts *facts,

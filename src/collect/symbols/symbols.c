@@ -329,8 +329,12 @@ fail:
  * zeroed end of a segment (.bss) is memory without a file.
  */
 static struct file_map *data_map(struct rsc_symbols *symbols, uint64_t addr) {
-    size_t up_to = maps_up_to(symbols, addr);
-    return up_to && find_bias(symbols, &symbols->maps[up_to - 1]) > 0 ? &symbols->maps[up_to - 1] : NULL;
+    for (size_t up_to = maps_up_to(symbols, addr); up_to; up_to--) {
+        struct file_map *map = &symbols->maps[up_to - 1];
+        if (find_bias(symbols, map) > 0) return map;
+        if (up_to < 2 || map[-1].module != map->module || map[-1].end != map->start) break;
+    }
+    return NULL;
 }
 
 int rsc_symbols_variable(struct rsc_symbols *symbols, uint64_t addr, const char **name, uint64_t *start,

@@ -129,11 +129,33 @@ static int name_line(struct rsc_symbols *symbols, const struct rsc_profile *prof
     return rc;
 }
 
+/*
+ * A line may hold several variables: named are those whose bytes the threads used, "a (x.c:3), b (x.c:4)". At most
+ * RSC_SHARING_USERS_MAX of them.
+ */
+static int name_used_variables(struct rsc_symbols *symbols, struct rsc_false_sharing_row *line) {
+    char text[1024] = "";
+    size_t used = 0;
+    int rc = 0;
+    for (size_t i = 0; i < line->user_count && used < sizeof text; i++) {
+        char address[32];
+        struct rsc_object_row row = {0};
+        snprintf(address, sizeof address, "0x%llx", (unsigned long long)(line->address + line->users[i].first_byte));
+        if (!(rc = rsc_profile_set_text(&row.name, address))) rc = name_global(symbols, &row);
+        if (!rc && strcmp(row.name, address) && !strstr(text, row.name))
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", row.name);
+        free(row.name);
+        if (rc) return rc;
+    }
+    return used ? rsc_profile_set_text(&line->object, text) : 0;
+}
+
 static int name_false_sharing(struct rsc_symbols *symbols, const struct rsc_profile *profile,
                               struct rsc_false_sharing_row *line) {
     struct rsc_object_row row = {.name = line->object, .kind = line->object_kind, .context = line->context};
     int rc = line->object ? name_object(symbols, profile, &row) : 0;
     line->object = row.name;
+    if (!rc && line->object_kind && !strcmp(line->object_kind, "global")) rc = name_used_variables(symbols, line);
     for (size_t i = 0; !rc && i < line->place_count; i++) {
         rc = rsc_symbols_place(symbols, &line->places[i].writer, NULL, NULL);
         if (!rc) rc = rsc_symbols_place(symbols, &line->places[i].victim, NULL, NULL);
