@@ -130,7 +130,7 @@ static int name_line(struct rsc_symbols *symbols, const struct rsc_profile *prof
 }
 
 /*
- * A line may hold several variables: named are those whose bytes the threads used, "a (x.c:3), b (x.c:4)". At most
+ * A line may hold several variables. Named are those whose bytes the threads used, separated by commas; at most
  * RSC_SHARING_USERS_MAX of them.
  */
 static int name_used_variables(struct rsc_symbols *symbols, struct rsc_false_sharing_row *line) {
