@@ -10,32 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/row_tables.h"
 #include "report/draw/units.h"
 
 #define COARSE_BINS (4 + 62 * 4) /* of RSC_BINS_COARSE */
 
 /* ---- rows of any kind ---- */
 
-struct row {
-    uint64_t references, cold, invalidated, error;
-    const struct rsc_histogram *rd;
-};
-
-static struct row row_of(enum rsc_ranked what, const void *pointer) {
-    if (what == RSC_RANK_PAIRS) {
-        const struct rsc_pair_row *row = pointer;
-        return (struct row){row->references, 0, 0, row->error, &row->rd};
-    }
-    if (what == RSC_RANK_OBJECTS) {
-        const struct rsc_object_row *row = pointer;
-        return (struct row){row->references, row->cold, row->invalidated, row->error, &row->rd};
-    }
-    const struct rsc_code_row *row = pointer;
-    return (struct row){row->references, row->cold, row->invalidated, row->error, &row->rd};
-}
-
-static uint64_t misses_of(const struct row *row, uint64_t size_lines) {
-    return row->cold + row->invalidated + rsc_histogram_at_least(row->rd, size_lines);
+static const struct rsc_row_table *table_of(enum rsc_ranked what) {
+    return what == RSC_RANK_PAIRS     ? &rsc_row_table_pairs
+           : what == RSC_RANK_OBJECTS ? &rsc_row_table_objects
+                                      : &rsc_row_table_code;
 }
 
 /* ---- group keys ---- */
@@ -92,17 +77,14 @@ static int (*order_of(enum rsc_ranked what))(const void *, const void *) {
 
 /* ---- rankings ---- */
 
-static size_t collect_rows(struct rsc_ranking *ranking) {
-    const struct rsc_profile *profile = ranking->profile;
+static size_t collect_rows(struct rsc_ranking *ranking, const struct rsc_row_table *table) {
     size_t count = 0;
-    if (ranking->what == RSC_RANK_PAIRS)
-        for (size_t i = 0; i < profile->pair_count; i++) ranking->rows[count++] = &profile->pairs[i];
-    else if (ranking->what == RSC_RANK_OBJECTS)
-        for (size_t i = 0; i < profile->object_count; i++) ranking->rows[count++] = &profile->objects[i];
-    else
-        for (size_t i = 0; i < profile->code_count; i++)
-            if (ranking->what == RSC_RANK_LINES || rsc_place_has_line(&profile->code[i].place))
-                ranking->rows[count++] = &profile->code[i];
+    for (size_t i = 0; i < rsc_row_table_count(table, ranking->profile); i++) {
+        const void *row = rsc_row_table_row(table, ranking->profile, i);
+        if (ranking->what == RSC_RANK_SOURCE && !rsc_place_has_line(&((const struct rsc_code_row *)row)->place))
+            continue;
+        ranking->rows[count++] = row;
+    }
     return count;
 }
 
@@ -128,9 +110,8 @@ static double usual_latency(const struct rsc_profile *profile) {
 int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *profile, enum rsc_ranked what,
                      uint64_t size_lines) {
     int (*order)(const void *, const void *) = order_of(what);
-    size_t most = profile->code_count;
-    if (what == RSC_RANK_PAIRS) most = profile->pair_count;
-    if (what == RSC_RANK_OBJECTS) most = profile->object_count;
+    const struct rsc_row_table *table = table_of(what);
+    size_t most = rsc_row_table_count(table, profile);
     *ranking = (struct rsc_ranking){.profile = profile, .what = what, .size_lines = size_lines};
     ranking->rows = calloc(most + 1, sizeof *ranking->rows);
     ranking->ranks = calloc(most + 1, sizeof *ranking->ranks);
@@ -138,20 +119,20 @@ int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *prof
         rsc_ranking_free(ranking);
         return RSC_ENOMEM;
     }
-    size_t count = collect_rows(ranking);
+    size_t count = collect_rows(ranking, table);
     double usual = what == RSC_RANK_PAIRS ? usual_latency(profile) : 1;
     qsort(ranking->rows, count, sizeof *ranking->rows, order);
     for (size_t i = 0; i < count; i++) {
         if (!i || order(&ranking->rows[i - 1], &ranking->rows[i]))
             ranking->ranks[ranking->count++].rows = (const void *const *)&ranking->rows[i];
         struct rsc_rank *rank = &ranking->ranks[ranking->count - 1];
-        struct row row = row_of(what, ranking->rows[i]);
+        struct rsc_row_counts row = rsc_row_counts(table, ranking->rows[i]);
         rank->row_count++;
-        rank->references += row.references;
-        rank->cold += row.cold;
-        rank->invalidated += row.invalidated;
-        rank->error += row.error;
-        uint64_t misses = misses_of(&row, size_lines);
+        rank->references += *row.references;
+        if (row.cold) rank->cold += *row.cold;
+        if (row.invalidated) rank->invalidated += *row.invalidated;
+        rank->error += *row.error;
+        uint64_t misses = rsc_row_misses(row, size_lines);
         rank->misses += misses;
         double latency = what == RSC_RANK_PAIRS ? ((const struct rsc_pair_row *)ranking->rows[i])->latency : 1;
         rank->cost += (double)misses * (latency > 0 ? latency : usual);
@@ -168,10 +149,8 @@ void rsc_ranking_free(struct rsc_ranking *ranking) {
 
 uint64_t rsc_rank_misses(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t size_lines) {
     uint64_t misses = 0;
-    for (size_t i = 0; i < rank->row_count; i++) {
-        struct row row = row_of(ranking->what, rank->rows[i]);
-        misses += misses_of(&row, size_lines);
-    }
+    for (size_t i = 0; i < rank->row_count; i++)
+        misses += rsc_row_misses(rsc_row_counts(table_of(ranking->what), rank->rows[i]), size_lines);
     return misses;
 }
 
@@ -197,7 +176,8 @@ uint64_t rsc_rank_quantile(const struct rsc_ranking *ranking, const struct rsc_r
                            double share) {
     uint64_t counts[COARSE_BINS] = {0};
     struct rsc_histogram sum = {RSC_BINS_COARSE, COARSE_BINS, counts};
-    for (size_t i = 0; i < rank->row_count; i++) rsc_histogram_merge(&sum, row_of(ranking->what, rank->rows[i]).rd);
+    for (size_t i = 0; i < rank->row_count; i++)
+        rsc_histogram_merge(&sum, rsc_row_counts(table_of(ranking->what), rank->rows[i]).rd);
     long double part = (long double)rsc_histogram_at_least(&sum, from) * (1 - (long double)share), above = 0;
     if (part <= 0) return UINT64_MAX;
     for (uint32_t bin = COARSE_BINS; bin-- > 0;) {

@@ -35,6 +35,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "profile/row_tables.h"
 #include "report/report.h"
 #include "report/draw/text_buffer.h"
 
@@ -110,93 +111,83 @@ static void put_place(struct rsc_text *text, const struct rsc_place *place) {
     rsc_text_in_quotes(text, place->module);
 }
 
-/* One row of code, pairs or objects. */
-struct attributed {
-    const char *table;
-    const struct rsc_place *place, *reuse; /* reuse: of a pair, else NULL */
-    const char *name;                      /* of an object, which has no place */
-    uint64_t references, cold, invalidated, error;
-    const struct rsc_histogram *rd;
-    const uint64_t *bytes; /* NULL: it has no size */
-};
-
-static void begin_attributed(const struct table *table, const struct attributed *row, const char *suffix) {
+/* Begins a line about a row of code, pairs, objects or kinds, or about a cache line. */
+static void begin_attributed(const struct table *table, const struct rsc_row_table *rows, const void *row,
+                             const char *suffix) {
+    struct rsc_text *text = table->text;
     char name[32];
-    snprintf(name, sizeof name, "%s%s", row->table, suffix);
+    snprintf(name, sizeof name, "%s%s", rows->key, suffix);
     begin_unnamed(table, name);
-    rsc_text_put(table->text, "\"");
-    if (row->place) put_place(table->text, row->place);
-    else rsc_text_in_quotes(table->text, row->name);
-    if (row->reuse) rsc_text_put(table->text, " -> "), put_place(table->text, row->reuse);
-    rsc_text_put(table->text, "\",");
+    rsc_text_put(text, "\"");
+    if (rows == &rsc_row_table_code) put_place(text, &((const struct rsc_code_row *)row)->place);
+    if (rows == &rsc_row_table_objects) rsc_text_in_quotes(text, ((const struct rsc_object_row *)row)->name);
+    if (rows == &rsc_row_table_kinds) rsc_text_in_quotes(text, ((const struct rsc_kind_row *)row)->kind);
+    if (rows == &rsc_row_table_pairs) {
+        put_place(text, &((const struct rsc_pair_row *)row)->use);
+        rsc_text_put(text, " -> ");
+        put_place(text, &((const struct rsc_pair_row *)row)->reuse);
+    }
+    if (rows == &rsc_row_table_lines) {
+        const struct rsc_line_row *line = row;
+        put_place(text, &(struct rsc_place){.pc = line->address, .module = line->object});
+    }
+    if (rows == &rsc_row_table_false_sharing) {
+        const struct rsc_false_sharing_row *line = row;
+        put_place(text, &(struct rsc_place){.pc = line->address, .module = line->object});
+    }
+    rsc_text_put(text, "\",");
 }
 
-static void put_row_bins(const struct table *table, const struct attributed *row) {
+/* A line with a count and nothing else. */
+static void put_count(const struct table *table, const struct rsc_row_table *rows, const void *row, const char *suffix,
+                      uint64_t count) {
+    begin_attributed(table, rows, row, suffix);
+    rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", count);
+}
+
+static void put_row_bins(const struct table *table, const struct rsc_row_table *rows, const void *row) {
+    const struct rsc_histogram *rd = rsc_row_counts(rows, row).rd;
     uint64_t cap = table->profile->rd_cap;
-    for (uint32_t bin = 0; bin < row->rd->bin_count; bin++) {
-        if (!row->rd->count[bin]) continue;
-        uint64_t hi = rsc_bin_hi(row->rd->bins, bin);
-        begin_attributed(table, row, "_rd");
-        rsc_text_put(table->text, "%" PRIu64 ",", rsc_bin_lo(row->rd->bins, bin));
+    if (rows == &rsc_row_table_kinds) rd = &((const struct rsc_kind_row *)row)->rd_fine;
+    for (uint32_t bin = 0; bin < rd->bin_count; bin++) {
+        if (!rd->count[bin]) continue;
+        uint64_t hi = rsc_bin_hi(rd->bins, bin);
+        begin_attributed(table, rows, row, "_rd");
+        rsc_text_put(table->text, "%" PRIu64 ",", rsc_bin_lo(rd->bins, bin));
         if (!(cap && hi >= cap) && hi != UINT64_MAX) rsc_text_put(table->text, "%" PRIu64, hi);
-        rsc_text_put(table->text, ",%" PRIu64 ",,,\n", row->rd->count[bin]);
+        rsc_text_put(table->text, ",%" PRIu64 ",,,\n", rd->count[bin]);
     }
 }
 
-static void put_attributed(const struct table *table, const struct attributed *row) {
-    begin_attributed(table, row, "");
-    rsc_text_put(table->text, ",,%" PRIu64 ",", row->references);
-    if (row->bytes) rsc_text_put(table->text, "%" PRIu64, *row->bytes);
-    rsc_text_put(table->text, ",%" PRIu64 ",%" PRIu64 "\n", row->references - row->error, row->references);
-    if (!row->reuse) {
-        begin_attributed(table, row, "_cold");
-        rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", row->cold);
-        begin_attributed(table, row, "_invalidated");
-        rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", row->invalidated);
-    }
-    put_row_bins(table, row);
-}
-
-static void put_line(const struct table *table, const struct rsc_line_row *line) {
-    struct rsc_place place = {.pc = line->address, .module = line->object};
-    struct attributed row = {.table = "lines", .place = &place, .rd = &line->rd};
-    begin_attributed(table, &row, "");
-    rsc_text_put(table->text, ",,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", line->misses,
-                 table->profile->lines_at_bytes, line->misses - line->error, line->misses);
-    begin_attributed(table, &row, "_references");
-    rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", line->references);
-    begin_attributed(table, &row, "_cold");
-    rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", line->cold);
-    put_row_bins(table, &row);
-}
-
-static void put_attribution(const struct table *table) {
-    const struct rsc_profile *profile = table->profile;
-    for (size_t i = 0; i < profile->code_count; i++) {
-        const struct rsc_code_row *row = &profile->code[i];
-        put_attributed(table, &(struct attributed){"code", &row->place, NULL, NULL, row->references, row->cold,
-                                                   row->invalidated, row->error, &row->rd, NULL});
-    }
-    for (size_t i = 0; i < profile->pair_count; i++) {
-        const struct rsc_pair_row *row = &profile->pairs[i];
-        put_attributed(table, &(struct attributed){"pairs", &row->use, &row->reuse, NULL, row->references, 0, 0,
-                                                   row->error, &row->rd, NULL});
-    }
-    for (size_t i = 0; i < profile->object_count; i++) {
-        const struct rsc_object_row *row = &profile->objects[i];
-        put_attributed(table, &(struct attributed){"objects", NULL, NULL, row->name, row->references, row->cold,
-                                                   row->invalidated, row->error, &row->rd, &row->bytes});
+/* The rows of a table that counts references. */
+static void put_attributed(const struct table *table, const struct rsc_row_table *rows) {
+    for (size_t i = 0; i < rsc_row_table_count(rows, table->profile); i++) {
+        const void *row = rsc_row_table_row(rows, table->profile, i);
+        struct rsc_row_counts counts = rsc_row_counts(rows, row);
+        uint64_t references = *counts.references;
+        begin_attributed(table, rows, row, "");
+        rsc_text_put(table->text, ",,%" PRIu64 ",", references);
+        if (rows == &rsc_row_table_objects)
+            rsc_text_put(table->text, "%" PRIu64, ((const struct rsc_object_row *)row)->bytes);
+        rsc_text_put(table->text, ",%" PRIu64 ",%" PRIu64 "\n", references - (counts.error ? *counts.error : 0),
+                     references);
+        if (counts.cold) put_count(table, rows, row, "_cold", *counts.cold);
+        if (counts.invalidated) put_count(table, rows, row, "_invalidated", *counts.invalidated);
+        put_row_bins(table, rows, row);
     }
 }
 
-static void put_kinds_and_lines(const struct table *table) {
-    const struct rsc_profile *profile = table->profile;
-    for (size_t i = 0; i < profile->kind_count; i++) {
-        const struct rsc_kind_row *row = &profile->kinds[i];
-        put_attributed(table, &(struct attributed){"kinds", NULL, NULL, row->kind, row->references, row->cold,
-                                                   row->invalidated, 0, &row->rd_fine, NULL});
+static void put_lines(const struct table *table) {
+    const struct rsc_row_table *rows = &rsc_row_table_lines;
+    for (size_t i = 0; i < table->profile->line_count; i++) {
+        const struct rsc_line_row *line = &table->profile->lines[i];
+        begin_attributed(table, rows, line, "");
+        rsc_text_put(table->text, ",,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", line->misses,
+                     table->profile->lines_at_bytes, line->misses - line->error, line->misses);
+        put_count(table, rows, line, "_references", line->references);
+        put_count(table, rows, line, "_cold", line->cold);
+        put_row_bins(table, rows, line);
     }
-    for (size_t i = 0; i < profile->line_count; i++) put_line(table, &profile->lines[i]);
 }
 
 static void put_cell(const struct table *table, const char *name, const struct rsc_sharing_row *row, uint64_t count) {
@@ -214,12 +205,8 @@ static void put_sharing(const struct table *table) {
     }
     for (size_t i = 0; i < profile->false_sharing_count; i++) {
         const struct rsc_false_sharing_row *line = &profile->false_sharing[i];
-        struct rsc_place place = {.pc = line->address, .module = line->object};
-        struct attributed row = {.table = "false_sharing", .place = &place};
-        begin_attributed(table, &row, "");
-        rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", line->misses);
-        begin_attributed(table, &row, "_taken");
-        rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", line->taken);
+        put_count(table, &rsc_row_table_false_sharing, line, "", line->misses);
+        put_count(table, &rsc_row_table_false_sharing, line, "_taken", line->taken);
     }
 }
 
@@ -253,8 +240,11 @@ static void put_profile(const struct table *table) {
     put_bins(table, "rd", profile->rd_list, profile->rd_list_count);
     put_bins(table, "ri", profile->ri_list, profile->ri_list_count);
     put_mrc(table);
-    put_attribution(table);
-    put_kinds_and_lines(table);
+    put_attributed(table, &rsc_row_table_code);
+    put_attributed(table, &rsc_row_table_pairs);
+    put_attributed(table, &rsc_row_table_objects);
+    put_attributed(table, &rsc_row_table_kinds);
+    put_lines(table);
     put_sharing(table);
     if (rsc_profile_is_requests(profile)) put_requests(table);
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/row_tables.h"
 #include "report/draw/picture.h"
 #include "report/ranking.h"
 #include "report/draw/units.h"
@@ -32,41 +33,22 @@ static uint64_t size_of(const struct rsc_report_style *style, unsigned index) {
     return index < style->machine->level_count ? style->machine->levels[index].size_bytes : 0;
 }
 
-/* NaN if a cap on distances leaves it unknown. */
-static double ratio_at(const struct rsc_profile *profile, const struct rsc_histogram *rd, uint64_t always,
-                       uint64_t references, uint64_t size_bytes) {
-    uint64_t lines = size_bytes / profile->made.line_bytes;
-    if (profile->rd_cap && lines > rsc_bin_lo(rd->bins, rsc_bin_of(rd->bins, profile->rd_cap))) return NAN;
-    return references ? (double)(always + rsc_histogram_at_least(rd, lines)) / (double)references : 0;
-}
-
-static struct part phase_part(const struct rsc_profile *profile, const struct rsc_report_style *style, size_t index) {
-    const struct rsc_phase_row *row = &profile->phases[index];
-    struct part part = {.references = row->references, .cold = row->cold};
-    snprintf(part.name, sizeof part.name, "%zu", index + 1);
-    for (unsigned i = 0; i < SIZES; i++)
-        part.miss_ratio[i] =
-            ratio_at(profile, &row->rd, row->cold + row->invalidated, row->references, size_of(style, i));
-    return part;
-}
-
-static struct part thread_part(const struct rsc_profile *profile, const struct rsc_report_style *style, size_t index) {
-    const struct rsc_thread_row *row = &profile->threads[index];
-    struct part part = {.references = row->references, .cold = row->cold};
-    snprintf(part.name, sizeof part.name, "%" PRIu64, row->tid);
-    for (unsigned i = 0; i < SIZES; i++)
-        part.miss_ratio[i] =
-            ratio_at(profile, &row->rd, row->cold + row->invalidated, row->references, size_of(style, i));
-    return part;
-}
-
-static struct part kind_part(const struct rsc_profile *profile, const struct rsc_report_style *style, size_t index) {
-    const struct rsc_kind_row *row = &profile->kinds[index];
-    struct part part = {.references = row->references, .cold = row->cold};
-    snprintf(part.name, sizeof part.name, "%s", row->kind);
-    for (unsigned i = 0; i < SIZES; i++)
-        part.miss_ratio[i] =
-            ratio_at(profile, &row->rd_fine, row->cold + row->invalidated, row->references, size_of(style, i));
+/* Row `index` of phases, threads or kinds. Ratios are NaN if a cap on distances leaves them unknown. */
+static struct part part_of(const struct rsc_profile *profile, const struct rsc_report_style *style,
+                           const struct rsc_row_table *table, size_t index) {
+    const void *row = rsc_row_table_row(table, profile, index);
+    struct rsc_row_counts counts = rsc_row_counts(table, row);
+    struct part part = {.references = *counts.references, .cold = *counts.cold};
+    if (table == &rsc_row_table_kinds) counts.rd = &profile->kinds[index].rd_fine;
+    if (table == &rsc_row_table_phases) snprintf(part.name, sizeof part.name, "%zu", index + 1);
+    else if (table == &rsc_row_table_kinds) snprintf(part.name, sizeof part.name, "%s", profile->kinds[index].kind);
+    else snprintf(part.name, sizeof part.name, "%" PRIu64, profile->threads[index].tid);
+    for (unsigned i = 0; i < SIZES; i++) {
+        uint64_t lines = size_of(style, i) / profile->made.line_bytes;
+        struct rsc_bins bins = counts.rd->bins;
+        if (profile->rd_cap && lines > rsc_bin_lo(bins, rsc_bin_of(bins, profile->rd_cap))) part.miss_ratio[i] = NAN;
+        else if (part.references) part.miss_ratio[i] = (double)rsc_row_misses(counts, lines) / (double)part.references;
+    }
     return part;
 }
 
@@ -103,8 +85,15 @@ static void put_part(struct rsc_text *text, const struct rsc_report_style *style
     rsc_text_put(text, "\n");
 }
 
-static void put_rest(struct rsc_text *text, size_t count, const char *what) {
-    if (count > ROWS_SHOWN) rsc_text_put(text, "%9s and %zu more %s\n", "...", count - ROWS_SHOWN, what);
+static void put_parts(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style,
+                      const struct rsc_row_table *table, const char *what) {
+    size_t count = rsc_row_table_count(table, profile);
+    put_heading(text, style, what);
+    for (size_t i = 0; i < count && i < ROWS_SHOWN; i++) {
+        struct part part = part_of(profile, style, table, i);
+        put_part(text, style, &part);
+    }
+    if (count > ROWS_SHOWN) rsc_text_put(text, "%9s and %zu more %ss\n", "...", count - ROWS_SHOWN, what);
 }
 
 /* The miss ratio at one size over the whole run; the strip is scaled to its highest value. */
@@ -112,7 +101,7 @@ static void put_strip(struct rsc_text *text, const struct rsc_profile *profile, 
                       unsigned size_index, double *values) {
     double highest = 0;
     for (size_t i = 0; i < profile->phase_count; i++) {
-        values[i] = phase_part(profile, style, i).miss_ratio[size_index];
+        values[i] = part_of(profile, style, &rsc_row_table_phases, i).miss_ratio[size_index];
         if (isnan(values[i])) return;
         if (values[i] > highest) highest = values[i];
     }
@@ -138,29 +127,15 @@ void rsc_put_phases(struct rsc_text *text, const struct rsc_profile *profile, co
     for (unsigned i = 0; i < SIZES; i++)
         if (size_of(style, i)) put_strip(text, profile, style, i, values);
     free(values);
-    put_heading(text, style, "phase");
-    for (size_t i = 0; i < profile->phase_count && i < ROWS_SHOWN; i++) {
-        struct part part = phase_part(profile, style, i);
-        put_part(text, style, &part);
-    }
-    put_rest(text, profile->phase_count, "phases");
+    put_parts(text, profile, style, &rsc_row_table_phases, "phase");
 }
 
 void rsc_put_threads(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
-    put_heading(text, style, "thread");
-    for (size_t i = 0; i < profile->thread_count && i < ROWS_SHOWN; i++) {
-        struct part part = thread_part(profile, style, i);
-        put_part(text, style, &part);
-    }
-    put_rest(text, profile->thread_count, "threads");
+    put_parts(text, profile, style, &rsc_row_table_threads, "thread");
 }
 
 void rsc_put_kinds(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
-    put_heading(text, style, "kind");
-    for (size_t i = 0; i < profile->kind_count; i++) {
-        struct part part = kind_part(profile, style, i);
-        put_part(text, style, &part);
-    }
+    put_parts(text, profile, style, &rsc_row_table_kinds, "kind");
 }
 
 /* ---- cache lines ---- */
