@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "profile/metrics.h"
 #include "profile/profile_model.h"
 
@@ -140,12 +141,7 @@ void rsc_few_watches_free(struct rsc_few_watches *few) {
 }
 
 struct rsc_few_variance rsc_few_watches_at(const struct rsc_few_watches *few, uint64_t lines) {
-    uint32_t low = 0, high = few->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (few->sizes[middle].lines <= lines) low = middle + 1;
-        else high = middle;
-    }
+    uint32_t low = RSC_SEARCH(0, few->count, i, few->sizes[i].lines <= lines);
     return low ? (struct rsc_few_variance){few->sizes[low - 1].lacking, few->sizes[low - 1].least}
                : (struct rsc_few_variance){0, 0};
 }

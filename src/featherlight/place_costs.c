@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "profile/profile_model.h"
 
 /* A trap reports the next instruction's start: the pc of a reuse may be any byte of its instruction, 15 at most. */
@@ -54,12 +55,7 @@ void rsc_place_costs_free(struct rsc_place_costs *costs) {
 
 /* The samples of the instruction containing the byte at pc: the nearest one that begins there or before. */
 static size_t find_place(const struct rsc_place_costs *costs, uint64_t pc, size_t *found) {
-    size_t low = 0, high = costs->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (costs->list[middle].pc <= pc) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = RSC_SEARCH(0, costs->count, i, costs->list[i].pc <= pc);
     size_t first = low;
     while (first && costs->list[first - 1].pc == costs->list[low - 1].pc) first--;
     *found = low - first;

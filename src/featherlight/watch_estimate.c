@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "estimate/kaplan_meier.h"
 
 /*
@@ -150,13 +151,7 @@ static double share_out(const struct rsc_estimator *estimator, const double *tim
 /* The first place in by_interval whose interval is above that of `sample`. */
 static size_t place_after(const struct rsc_estimator *estimator, const struct rsc_watched *sample) {
     uint64_t order = order_of(sample) | 1; /* no hit at the same interval either */
-    size_t low = 0, high = estimator->watched;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (order_of(&estimator->samples[estimator->by_interval[middle]]) <= order) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return RSC_SEARCH(0, estimator->watched, i, order_of(&estimator->samples[estimator->by_interval[i]]) <= order);
 }
 
 static const struct rsc_watched *longest(const struct rsc_estimator *estimator, const double *times, uint32_t context) {

@@ -14,6 +14,7 @@
  */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "profile/profile_model.h"
 
 static uint64_t bytes_of(uint64_t lines, uint64_t line_bytes) {
@@ -61,13 +62,7 @@ int rsc_profile_derive_mrc(struct rsc_profile *profile) {
 
 /* Index of the last point of at most `lines` lines; there must be one. */
 static size_t find_point(const struct rsc_profile *profile, uint64_t lines) {
-    size_t low = 0, high = profile->mrc_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (profile->mrc[middle].lines <= lines) low = middle;
-        else high = middle;
-    }
-    return low;
+    return RSC_SEARCH(1, profile->mrc_count, i, profile->mrc[i].lines <= lines) - 1;
 }
 
 struct rsc_mrc_point rsc_profile_mrc_at(const struct rsc_profile *profile, uint64_t lines) {

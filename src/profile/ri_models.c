@@ -7,6 +7,7 @@
 
 #include <reusescope/error.h>
 
+#include "base/search.h"
 #include "estimate/statistics.h"
 
 /* Relative error allowed for sums of probabilities that should be whole numbers. */
@@ -163,13 +164,7 @@ static int misses_interval(const struct rsc_ri_model *model, uint64_t interval, 
 
 /* The least interval from `low` up that misses. */
 static uint64_t threshold_from(const struct rsc_ri_model *model, uint64_t low, uint64_t lines) {
-    uint64_t high = model->longest + 1;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (misses_interval(model, middle, lines)) high = middle;
-        else low = middle + 1;
-    }
-    return low;
+    return RSC_SEARCH(low, model->longest + 1, i, !misses_interval(model, i, lines));
 }
 
 uint64_t rsc_ri_model_threshold(const struct rsc_ri_model *model, uint64_t lines) {
@@ -181,13 +176,8 @@ uint64_t rsc_ri_model_threshold(const struct rsc_ri_model *model, uint64_t lines
  * window whose footprint fits; it is not less than its old value.
  */
 static double tangent_misses(const struct rsc_ri_model *model, uint64_t *window, uint64_t lines) {
-    uint64_t low = *window, high = model->references; /* fits at low */
-    double size = (double)lines * (1 + ROUNDING);
-    while (low < high) {
-        uint64_t middle = high - (high - low) / 2;
-        if (rsc_ri_model_footprint(model, middle) <= size) low = middle;
-        else high = middle - 1;
-    }
+    double size = (double)lines * (1 + ROUNDING); /* fits at *window */
+    uint64_t low = RSC_SEARCH(*window + 1, model->references + 1, i, rsc_ri_model_footprint(model, i) <= size) - 1;
     *window = low;
     if (low == model->references) return (double)model->counts.cold;
     /* fp(w+1) - fp(w), computed without subtracting two nearly equal numbers */

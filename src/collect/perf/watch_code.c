@@ -4,6 +4,7 @@
 #include <reusescope/error.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "collect/drain/asm_tables.h"
 
 #define LONGEST 15u /* bytes of an instruction */
@@ -76,12 +77,7 @@ int rsc_watch_code_add(struct rsc_watch_code *code, uint64_t process, const stru
 
 /* The last piece that begins before pc; NULL: none. */
 static const struct rsc_piece *piece_before(const struct module *module, uint64_t pc) {
-    size_t low = 0, high = module->table.count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (module->pieces[middle]->pc < pc) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = RSC_SEARCH(0, module->table.count, i, module->pieces[i]->pc < pc);
     return low ? module->pieces[low - 1] : NULL;
 }
 

@@ -16,6 +16,7 @@
 #include <Zydis/Zydis.h>
 
 #include "base/fail.h"
+#include "base/search.h"
 #include "collect/rewrite/asm_object.h"
 #include "collect/rewrite/asm_pass.h"
 
@@ -85,14 +86,9 @@ static int leads_to(const struct verifier *verifier, uint32_t insn, uint32_t sec
 
 static const Elf64_Rela *next_relocation(const struct rsc_pass_object *object, struct rsc_pass_place place,
                                          uint64_t length) {
-    size_t count, low = 0;
+    size_t count;
     const Elf64_Rela *table = rsc_pass_object_relocations(object, place.section, &count);
-    size_t high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (table[middle].r_offset < place.offset) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = RSC_SEARCH(0, count, i, table[i].r_offset < place.offset);
     return low < count && table[low].r_offset < place.offset + length ? &table[low] : NULL;
 }
 

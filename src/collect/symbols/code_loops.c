@@ -12,6 +12,9 @@
 
 #include <reusescope/error.h>
 
+#include "base/grow.h"
+#include "base/search.h"
+
 void rsc_code_loops_free(struct rsc_code_loops *loops) {
     free(loops->loops);
     free(loops->blocks);
@@ -19,14 +22,8 @@ void rsc_code_loops_free(struct rsc_code_loops *loops) {
 }
 
 uint32_t rsc_code_loops_at(const struct rsc_code_loops *loops, uint64_t address) {
-    size_t low = 0, high = loops->block_count;
-    if (!high || address < loops->blocks[0].start || address >= loops->end) return RSC_NO_LOOP;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (loops->blocks[middle].start <= address) low = middle;
-        else high = middle;
-    }
-    return loops->blocks[low].loop;
+    if (!loops->block_count || address < loops->blocks[0].start || address >= loops->end) return RSC_NO_LOOP;
+    return loops->blocks[RSC_SEARCH(1, loops->block_count, i, loops->blocks[i].start <= address) - 1].loop;
 }
 
 #ifndef RSC_HAVE_ZYDIS
@@ -99,16 +96,6 @@ struct decoding {
     uint32_t clue_next;
 };
 
-static int grown(void **block, size_t count, size_t *room, size_t size) {
-    if (count < *room) return 1;
-    size_t more = *room ? 2 * *room : 64;
-    void *larger = reallocarray(*block, more, size);
-    if (!larger) return 0;
-    *block = larger;
-    *room = more;
-    return 1;
-}
-
 /* The offset of an address in a piece, or NOWHERE. */
 static uint32_t offset_of(const struct decoding *decoding, uint64_t address) {
     for (size_t i = 0; i < decoding->piece_count; i++) {
@@ -119,12 +106,7 @@ static uint32_t offset_of(const struct decoding *decoding, uint64_t address) {
 }
 
 static uint64_t address_of(const struct decoding *decoding, uint32_t offset) {
-    size_t low = 0, high = decoding->piece_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (decoding->pieces[middle].base <= offset) low = middle;
-        else high = middle;
-    }
+    size_t low = RSC_SEARCH(1, decoding->piece_count, i, decoding->pieces[i].base <= offset) - 1;
     return decoding->pieces[low].address + (offset - decoding->pieces[low].base);
 }
 
@@ -175,9 +157,7 @@ static int read_table(struct decoding *decoding, struct jump *jump, uint64_t tab
         }
         uint32_t target = offset_of(decoding, address);
         if (target == NOWHERE) break;
-        if (!grown((void **)&decoding->targets, decoding->target_count, &decoding->target_room,
-                   sizeof *decoding->targets))
-            return RSC_ENOMEM;
+        if (RSC_GROW(decoding->targets, decoding->target_room, decoding->target_count + 1)) return RSC_ENOMEM;
         decoding->targets[decoding->target_count++] = target;
         jump->table_count++;
     }
@@ -207,8 +187,7 @@ static int find_table(struct decoding *decoding, struct jump *jump, const ZydisD
 /* ---- decoding ---- */
 
 static int keep_jump(struct decoding *decoding, struct jump jump) {
-    if (!grown((void **)&decoding->jumps, decoding->jump_count, &decoding->jump_room, sizeof *decoding->jumps))
-        return RSC_ENOMEM;
+    if (RSC_GROW(decoding->jumps, decoding->jump_room, decoding->jump_count + 1)) return RSC_ENOMEM;
     decoding->jumps[decoding->jump_count++] = jump;
     return 0;
 }
@@ -310,8 +289,7 @@ static uint32_t length_of_part(const struct decoding *decoding, const uint8_t *c
 }
 
 static int add_piece(struct decoding *decoding, const uint8_t *code, uint64_t address, uint32_t bytes) {
-    if (!grown((void **)&decoding->pieces, decoding->piece_count, &decoding->piece_room, sizeof *decoding->pieces))
-        return RSC_ENOMEM;
+    if (RSC_GROW(decoding->pieces, decoding->piece_room, decoding->piece_count + 1)) return RSC_ENOMEM;
     uint8_t *marks = realloc(decoding->marks, (size_t)decoding->bytes + bytes);
     if (!marks) return RSC_ENOMEM;
     memset(marks + decoding->bytes, 0, bytes);
@@ -369,18 +347,12 @@ struct graph {
 };
 
 static uint32_t block_at(const struct graph *graph, uint32_t offset) {
-    uint32_t low = 0, high = graph->count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (graph->starts[middle] <= offset) low = middle;
-        else high = middle;
-    }
-    return low;
+    return RSC_SEARCH(1, graph->count, i, graph->starts[i] <= offset) - 1;
 }
 
 static int add_edge(struct graph *graph, uint32_t offset) {
     if (offset == NOWHERE) return 0;
-    if (!grown((void **)&graph->to, graph->edge_count, &graph->edge_room, sizeof *graph->to)) return RSC_ENOMEM;
+    if (RSC_GROW(graph->to, graph->edge_room, graph->edge_count + 1)) return RSC_ENOMEM;
     uint32_t block = block_at(graph, offset);
     graph->to[graph->edge_count++] = block;
     graph->is_led_to[block] = 1;
@@ -423,7 +395,7 @@ static int connect(const struct decoding *decoding, struct graph *graph) {
         for (uint32_t i = 0; i < jump->table_count; i++)
             if (add_edge(graph, decoding->targets[jump->table + i])) return RSC_ENOMEM;
         if (jump->flow == INDIRECT && !jump->table_count) {
-            if (!grown((void **)&graph->to, graph->edge_count, &graph->edge_room, sizeof *graph->to)) return RSC_ENOMEM;
+            if (RSC_GROW(graph->to, graph->edge_room, graph->edge_count + 1)) return RSC_ENOMEM;
             graph->to[graph->edge_count++] = anywhere;
             is_needed = 1;
         }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/search.h"
 #include "collect/symbols/symbols_module.h"
 
 #ifndef RSC_HAVE_LIBDW
@@ -148,13 +149,7 @@ static int find_module(struct rsc_symbols *symbols, const char *path, const uint
 
 /* The number of maps that start at or below addr. */
 static size_t maps_up_to(const struct rsc_symbols *symbols, uint64_t addr) {
-    size_t low = 0, high = symbols->map_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (symbols->maps[middle].start <= addr) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return RSC_SEARCH(0, symbols->map_count, i, symbols->maps[i].start <= addr);
 }
 
 /* Inserts a map and cuts the maps that it covers. There is room for two more. */

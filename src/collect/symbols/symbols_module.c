@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/search.h"
 
 #define PROGRAM_HEADERS_MAX 128u /* real files have about 12 */
 #define STEPS_MAX 65536u
@@ -57,12 +58,7 @@ void symbols_ranges_sort(struct address_ranges *ranges) {
 }
 
 const struct address_range *symbols_ranges_find(const struct address_ranges *ranges, uint64_t address) {
-    size_t low = 0, high = ranges->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ranges->rows[middle].low <= address) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = RSC_SEARCH(0, ranges->count, i, ranges->rows[i].low <= address);
     for (size_t steps = 0; low > 0 && steps < STEPS_MAX; steps++) {
         const struct address_range *row = &ranges->rows[--low];
         if (row->reach <= address) return NULL;
@@ -93,12 +89,7 @@ static void sort_symbols(struct elf_symbols *symbols) {
 }
 
 const struct elf_symbol *symbols_find(const struct elf_symbols *symbols, uint64_t address) {
-    size_t low = 0, high = symbols->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (symbols->rows[middle].value <= address) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = RSC_SEARCH(0, symbols->count, i, symbols->rows[i].value <= address);
     for (size_t steps = 0; low > 0 && steps < STEPS_MAX; steps++) {
         const struct elf_symbol *row = &symbols->rows[--low];
         if (row->reach <= address) return NULL;

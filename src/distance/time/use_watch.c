@@ -7,6 +7,8 @@
 
 #include <reusescope/error.h>
 
+#include "base/search.h"
+
 /* 64 KiB of tags and 1 MiB of lines and times. With 16 Ki uses in it, one in a thousand finds its bucket full. */
 #define BUCKETS_FIRST 8192u
 #define BUCKETS_MOST (1u << 26)
@@ -250,15 +252,9 @@ struct left_count {
 static void count_left(void *context, uint64_t line, uint64_t time) {
     struct left_count *count = context;
     const struct rsc_use_watch *watch = count->watch;
-    uint32_t from = 0,
-             to = watch->stretches; /* first part of the trace that ends at `time` or later; the last has no end yet */
     (void)line;
-    while (from < to) {
-        uint32_t middle = (from + to) / 2;
-        if (watch->stretch_now[middle] < time) from = middle + 1;
-        else to = middle;
-    }
-    count->left->count[from]++;
+    /* the first part of the trace that ends at `time` or later; the last has no end yet */
+    count->left->count[RSC_SEARCH(0, watch->stretches, i, watch->stretch_now[i] < time)]++;
 }
 
 void rsc_use_watch_left(const struct rsc_use_watch *watch, struct rsc_watch_left *left) {

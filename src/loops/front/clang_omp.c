@@ -3,16 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "loops/front/clang_front.h"
 
 /* The first directive before the statement at `start` that is not yet processed. */
 struct rsc_omp *front_omp_before(struct front *front, unsigned start) {
-    size_t low = 0, high = front->omp.count;
-    while (low < high) { /* directives, and the statements after them, are in text order */
-        size_t middle = (low + high) / 2;
-        if (front->omp.item[middle].next < start) low = middle + 1;
-        else high = middle;
-    }
+    /* directives, and the statements after them, are in text order */
+    size_t low = RSC_SEARCH(0, front->omp.count, i, front->omp.item[i].next < start);
     for (size_t i = low; i < front->omp.count && front->omp.item[i].next == start; i++) {
         struct rsc_omp *omp = &front->omp.item[i];
         if (!omp->is_barrier && (!front->omp_after || omp > front->omp_after)) return omp;

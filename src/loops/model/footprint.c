@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 /* Bins of intervals: each value to 64, then 16 per octave to 2^62. */
 #define BINS (64 + 56 * 16)
 /* Among 0, 1, 1.36 and 2 this gave the smallest error on half the kernels: docs/measured/loops.md. */
@@ -34,13 +36,7 @@ struct slices {
 };
 
 static uint32_t slice_of(const struct slices *slices, double time) {
-    uint32_t low = 0, high = slices->count;
-    while (high - low > 1) {
-        uint32_t middle = (low + high) / 2;
-        if (slices->start[middle] <= time) low = middle;
-        else high = middle;
-    }
-    return low;
+    return RSC_SEARCH(1, slices->count, i, slices->start[i] <= time) - 1;
 }
 
 /* Slices of about equal length, cut at the given times if there are not too many. */

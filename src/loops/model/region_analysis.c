@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/fail.h"
+#include "base/search.h"
 #include "base/seconds.h"
 #include "estimate/statistics.h"
 #include "loops/nest/distinct.h"
@@ -226,13 +227,7 @@ size_t rsc_loops_grid(uint64_t lines, uint64_t *size) {
 }
 
 static size_t sizes_up_to(const uint64_t *size, size_t sizes, double distance) {
-    size_t low = 0, high = sizes;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if ((double)size[middle] <= distance) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return RSC_SEARCH(0, sizes, i, (double)size[i] <= distance);
 }
 
 int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_count, const uint64_t *size,

@@ -6,6 +6,7 @@
 
 #include <reusescope/error.h>
 
+#include "base/search.h"
 #include "loops/model/interleave.h"
 
 struct drawing {
@@ -174,12 +175,7 @@ void rsc_timeline_free(struct rsc_timeline *timeline) {
 
 /* The last of `by` in low .. high that is <= `value`; `low` if there is none. */
 static uint32_t last_not_above(const int64_t *by, uint32_t low, uint32_t high, int64_t value) {
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (by[middle] <= value) low = middle;
-        else high = middle;
-    }
-    return low;
+    return RSC_SEARCH(low + 1, high, i, by[i] <= value) - 1;
 }
 
 int64_t rsc_timeline_time(const struct rsc_timeline *timeline, uint32_t thread, int64_t place) {

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 /* What rsc_nest_unrank_body() finds, of a whole run of `node`. */
 static const struct rsc_nest_node *unrank(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t at,
                                           int64_t *value, int64_t *began);
@@ -268,12 +270,8 @@ int64_t rsc_nest_iteration_at(struct rsc_nest *nest, const struct rsc_nest_node 
     }
     const int64_t *sum = rsc_nest_sums(nest, loop, value, first, trip);
     if (!sum) return -1;
-    int64_t low = 0, high = trip; /* sum[low] <= *at < sum[high], counted from sum[0] */
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (sum[middle] - sum[0] <= *at) low = middle;
-        else high = middle;
-    }
+    /* sum[low] <= *at < sum[low + 1], counted from sum[0] */
+    int64_t low = RSC_SEARCH(1, trip, i, sum[i] - sum[0] <= *at) - 1;
     *at -= sum[low] - sum[0];
     assert(*at >= 0 && low < trip);
     return low;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/search.h"
 
 #define CHUNKS_MAX (1u << 24)
 /* Most runs of a drawn interleaving for assigning chunks: about 2 ms. */
@@ -273,13 +274,7 @@ int64_t rsc_view_length(const struct rsc_view *view, uint32_t thread) {
 
 /* The index of the thread's chunk that contains its iteration m. */
 static uint32_t chunk_place(const struct rsc_view *view, uint32_t thread, int64_t m, const int64_t *by) {
-    uint32_t low = view->first[thread], high = view->first[thread + 1];
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (by[middle] <= m) low = middle;
-        else high = middle;
-    }
-    return low;
+    return RSC_SEARCH(view->first[thread] + 1, view->first[thread + 1], i, by[i] <= m) - 1;
 }
 
 static int64_t block_first(const struct rsc_view *view, uint32_t thread) {
@@ -299,13 +294,7 @@ int64_t rsc_view_iteration(const struct rsc_view *view, uint32_t thread, int64_t
 }
 
 static uint32_t chunk_of(const struct rsc_view *view, int64_t iteration) {
-    uint32_t low = 0, high = view->chunk_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (view->start[middle] <= iteration) low = middle;
-        else high = middle;
-    }
-    return low;
+    return RSC_SEARCH(1, view->chunk_count, i, view->start[i] <= iteration) - 1;
 }
 
 uint32_t rsc_view_owner(const struct rsc_view *view, int64_t iteration, int64_t *m) {
@@ -345,12 +334,8 @@ int64_t rsc_view_not_after(const struct rsc_view *view, uint32_t thread, int64_t
         return m < count ? m : count - 1;
     }
     if (view->start[view->list[view->first[thread]]] > iteration) return -1;
-    uint32_t low = view->first[thread], high = view->first[thread + 1];
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (view->start[view->list[middle]] <= iteration) low = middle;
-        else high = middle;
-    }
+    uint32_t low =
+        RSC_SEARCH(view->first[thread] + 1, view->first[thread + 1], i, view->start[view->list[i]] <= iteration) - 1;
     uint32_t chunk = view->list[low];
     int64_t inside = iteration - view->start[chunk], size = view->start[chunk + 1] - view->start[chunk];
     return view->done[low] + (inside < size ? inside : size - 1);
@@ -389,11 +374,7 @@ int64_t rsc_view_find(const struct rsc_view *view, uint32_t thread, int64_t plac
         made = view->made[at];
         done = view->done[at];
     }
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (made + view->sums[first + middle] - view->sums[first] <= place) low = middle;
-        else high = middle;
-    }
+    low = RSC_SEARCH(low + 1, high, i, made + view->sums[first + i] - view->sums[first] <= place) - 1;
     *rest = place - made - (view->sums[first + low] - view->sums[first]);
     return done + low;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/search.h"
 
 #define POINTS_MAX (UINT64_C(1) << 28)
 
@@ -28,12 +29,7 @@ static int place_point(struct rsc_point *point, struct rsc_nest *nest, struct rs
         if (rsc_nest_group_uneven(counted)) {
             const int64_t *sums = rsc_nest_group_sums(alone, counted, value, trip);
             if (!sums) return alone->status;
-            int64_t low = 0, high = trip;
-            while (high - low > 1) {
-                int64_t middle = low + (high - low) / 2;
-                if (sums[middle] - sums[0] <= at) low = middle;
-                else high = middle;
-            }
+            int64_t low = RSC_SEARCH(1, trip, i, sums[i] - sums[0] <= at) - 1;
             point->iteration = low;
             at -= sums[low] - sums[0];
         } else {

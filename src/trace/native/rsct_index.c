@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+#include "base/search.h"
+
 static uint32_t u32_at(const uint8_t *bytes) {
     uint32_t value;
     memcpy(&value, bytes, sizeof value);
@@ -72,13 +74,7 @@ uint64_t rsct_index_chain_all(const struct rsct_index *index) {
 }
 
 uint64_t rsct_index_find(const struct rsct_index *index, uint64_t access) {
-    uint64_t low = 0, high = index->count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (index->rows[middle].first + index->rows[middle].accesses <= access) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return RSC_SEARCH(0, index->count, i, index->rows[i].first + index->rows[i].accesses <= access);
 }
 
 uint64_t rsct_index_locate(const struct rsct_index *index, uint64_t instruction) {
