@@ -33,6 +33,45 @@ foreach(guest x86_64 aarch64)
   endif()
 endforeach()
 
+# Our Valgrind tool (x86-64), with what Valgrind expects beside a tool; in a folder of their own. It is linked
+# with parts of Valgrind, from the valgrind package: that program alone is under the GPL.
+find_path(RSC_VALGRIND_INCLUDE pub_tool_tooliface.h PATHS /usr/include/valgrind /usr/local/include/valgrind)
+find_library(RSC_VALGRIND_CORE NAMES libcoregrind-amd64-linux.a PATH_SUFFIXES valgrind x86_64-linux-gnu/valgrind)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND RSC_VALGRIND_INCLUDE AND RSC_VALGRIND_CORE AND RSC_CC_X86_64)
+  set(RSC_VALGRIND_TOOL ON)
+  set(valgrind_out ${PROJECT_BINARY_DIR}/valgrind)
+  get_filename_component(valgrind_libraries ${RSC_VALGRIND_CORE} DIRECTORY)
+  set(valgrind_flags -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fno-stack-protector -fno-strict-aliasing -fno-builtin
+      -fno-pie -fcf-protection=none -DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1
+      -isystem ${RSC_VALGRIND_INCLUDE} -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
+  file(GLOB valgrind_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/collect/valgrind/*.c)
+  list(FILTER valgrind_sources EXCLUDE REGEX "/tool_launcher\\.c$")
+  list(APPEND valgrind_sources ${PROJECT_SOURCE_DIR}/src/runtime/ring/ring_writer.c ${PROJECT_SOURCE_DIR}/src/collect/qemu/guest_code.c)
+  file(GLOB valgrind_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/collect/valgrind/*.h ${PROJECT_SOURCE_DIR}/src/runtime/ring/*.h
+       ${PROJECT_SOURCE_DIR}/src/collect/qemu/guest_*.h)
+  set(valgrind_launcher ${PROJECT_SOURCE_DIR}/src/collect/valgrind/tool_launcher.c)
+  file(MAKE_DIRECTORY ${valgrind_out})
+  add_custom_command(OUTPUT ${valgrind_out}/reusescope-amd64-linux
+    COMMAND ${RSC_CC_X86_64} ${valgrind_flags} -static -nodefaultlibs -nostartfiles -no-pie -u _start
+            -Wl,-Ttext-segment=0x58000000 -Wl,--wrap=do_iropt_BB,--wrap=vgPlain_getenv ${valgrind_sources} -L${valgrind_libraries}
+            -lcoregrind-amd64-linux -lvex-amd64-linux -lgcc-sup-amd64-linux -lgcc -o ${valgrind_out}/reusescope-amd64-linux
+    DEPENDS ${valgrind_sources} ${valgrind_headers} VERBATIM)
+  add_custom_command(OUTPUT ${valgrind_out}/launcher
+    COMMAND ${RSC_CC_X86_64} -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra ${valgrind_launcher} -o ${valgrind_out}/launcher
+    DEPENDS ${valgrind_launcher} VERBATIM)
+  # Reports heap blocks; and a library that Valgrind preloads in any case, of which nothing is needed.
+  add_custom_command(OUTPUT ${valgrind_out}/libreusescope-heap.so
+    COMMAND ${RSC_CC_X86_64} ${guest_flags} -DRSC_GUEST_OF_VALGRIND ${guest_source} -o ${valgrind_out}/libreusescope-heap.so
+    DEPENDS ${guest_source} ${PROJECT_SOURCE_DIR}/src/collect/qemu/guest_calls.h VERBATIM)
+  add_custom_command(OUTPUT ${valgrind_out}/vgpreload_core-amd64-linux.so
+    COMMAND ${RSC_CC_X86_64} -shared -nostdlib -x c /dev/null -o ${valgrind_out}/vgpreload_core-amd64-linux.so VERBATIM)
+  set(valgrind_programs ${valgrind_out}/reusescope-amd64-linux ${valgrind_out}/launcher)
+  set(valgrind_files ${valgrind_out}/libreusescope-heap.so ${valgrind_out}/vgpreload_core-amd64-linux.so)
+  add_custom_target(valgrind_tool ALL DEPENDS ${valgrind_programs} ${valgrind_files})
+  install(PROGRAMS ${valgrind_programs} DESTINATION ${CMAKE_INSTALL_LIBDIR}/reusescope/valgrind)
+  install(FILES ${valgrind_files} DESTINATION ${CMAKE_INSTALL_LIBDIR}/reusescope/valgrind)
+endif()
+
 # Linked into programs that `reusescope cc` rebuilds (x86-64 only): the
 # runtime, shared or as an archive for static executables, and an object for each
 # executable or shared object.

@@ -2,10 +2,10 @@
 # where a file is and how its name ends:
 #   *_kernel.c                 compiled once per vector width (src/base/cpu.h)
 #   *_plugin.c, *_preload.c    a shared object of its own (cmake/collectors.cmake, mpi.cmake)
-#   runtime/recorder, runtime/trap, collect/qemu   inside a watched program only (cmake/collectors.cmake)
+#   runtime/recorder, runtime/trap, collect/qemu, collect/valgrind   inside a watched program only (cmake/collectors.cmake)
 #   collect/rewrite            the assembler pass (cmake/asm_pass.cmake)
 set(RSC_ROOMS base estimate runtime trace profile distance multicore featherlight engine simulate loops collect report)
-set(RSC_NOT_IN_THE_TOOL "/(runtime/(recorder|trap)|collect/(qemu|rewrite))/|_(plugin|preload)\\.c$")
+set(RSC_NOT_IN_THE_TOOL "/(runtime/(recorder|trap)|collect/(qemu|valgrind|rewrite))/|_(plugin|preload)\\.c$")
 set(RSC_ROOM_LIBRARIES PkgConfig::ZSTD PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::XXHASH PkgConfig::JANSSON Threads::Threads m)
 set(RSC_WIDTHS plain)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

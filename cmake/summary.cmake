@@ -11,6 +11,7 @@ message(STATUS "reusescope ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_C_CO
 rsc_part("names of functions, lines, variables" "${LIBDW_FOUND}" "libdw ${LIBDW_libdw_VERSION} (libdw-dev, libelf-dev)")
 rsc_part("threads of the hp-rda engine" "${OpenMP_C_FOUND}" "OpenMP ${OpenMP_C_VERSION} (libgomp of gcc, libomp-dev for clang)")
 rsc_part("loops: C source" "${RSC_LIBCLANG_INCLUDE}" "libclang 19 (libclang-19-dev); a .loop file needs none")
+rsc_part("run: watching x86-64 programs, fast" "${RSC_VALGRIND_TOOL}" "Valgrind's headers and libraries (valgrind)")
 find_program(RSC_QEMU qemu-x86_64)
 rsc_part("run: watching programs" "${RSC_QEMU}" "qemu-user at run time (qemu-user)")
 rsc_part("cc: rebuilding programs" "${RSC_ASM_PASS}" "Zydis, on x86-64 (libzydis-dev)")

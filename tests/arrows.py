@@ -29,13 +29,14 @@ ALCOVES = {
     "distance": "count exact parallel gpu ranks shards time hprda requests",
     "simulate": "cache sampling",
     "loops": "front tree nest search model",
-    "collect": "launch drain qemu rewrite perf symbols",
+    "collect": "launch drain qemu valgrind rewrite perf symbols",
     "report": "draw text source compare advise export page results",
 }
 # Inside a watched program there is no tool: what runs there includes only this. (qemu/ asks launch/target.h what a program is.)
 INSIDE = {
     "runtime": re.compile(r"(runtime|base)/"),
     "collect/qemu": re.compile(r"(runtime|base)/|collect/(qemu|launch/target\.h)"),
+    "collect/valgrind": re.compile(r"(runtime|base)/|collect/(valgrind|qemu/guest_)"),
 }
 JUNK = re.compile(r"(^|_)(util|utils|misc|common|helper|helpers|v2|new)(_|\.|$)")
 

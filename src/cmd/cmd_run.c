@@ -30,9 +30,9 @@ enum {
 static const struct rsc_option options[] = {
     RSC_HEADING("program"),
     {OPT_WITH, 0, "with", "COLLECTOR",
-     "asm (built with reusescope cc), qemu (any program), perf (samples; costs a few percent) or auto (default: asm "
-     "where possible, else qemu)",
-     "auto asm qemu perf"},
+     "asm (built with reusescope cc), valgrind (x86-64), qemu (any program), perf (samples; costs a few percent) or "
+     "auto (default: asm where possible, else qemu)",
+     "auto asm valgrind qemu perf"},
     {OPT_ROI, 0, "roi", "FUNCTION",
      "watch only while FUNCTION runs; 'marked': between reusescope_begin() and reusescope_end()", NULL},
     {OPT_SKIP, 0, "skip", "N", "skip the first N instructions", NULL},
@@ -155,7 +155,7 @@ static int check_options(struct run *run) {
     if (run->asked.rate && !pairs)
         return rsc_usage_error(verb, "--rate needs --with perf: the others see every access");
     if (trace && run->with && !rsc_collector_gives(run->with, RSC_TAKES_ACCESSES))
-        return rsc_usage_error(verb, "--trace needs every access: --with asm or qemu, not perf");
+        return rsc_usage_error(verb, "--trace needs every access: --with asm, valgrind or qemu, not perf");
     if ((request->roi_function || request->roi_marked) && (request->skip || request->length))
         return rsc_usage_error(verb, "--roi and --skip or --for exclude each other");
     return run->asked.only_record ? -1 : rsc_session_check_output(&run->session);

@@ -108,7 +108,7 @@ static int open_pairs(struct rsc_analysis *analysis, const struct rsc_run_asked 
                       struct rsc_collect_request *request, struct rsc_error *error) {
     struct rsc_engine_options options = options_of(analysis, 0);
     if (analysis->max_memory || analysis->both)
-        return rsc_fail(error, RSC_EINVAL, "%s needs every access: --with asm or qemu, not perf",
+        return rsc_fail(error, RSC_EINVAL, "%s needs every access: --with asm, valgrind or qemu, not perf",
                         analysis->both ? "--model" : "--max-memory");
     if (!analysis->lines_given) options.line_bytes = 0;
     if (analysis->line_count != 1) options.line_bytes = 1; /* none that it has */

@@ -83,12 +83,13 @@ static inline int rsc_collector_gives(const struct rsc_collector_kind *kind, enu
 
 /* The table, ending with NULL, in the order in which `auto` tries. */
 extern const struct rsc_collector_kind *const rsc_collector_kinds[];
-extern const struct rsc_collector_kind rsc_collector_rebuilt, rsc_collector_qemu, rsc_collector_perf;
+extern const struct rsc_collector_kind rsc_collector_rebuilt, rsc_collector_valgrind, rsc_collector_qemu,
+    rsc_collector_perf;
 
 /* Parses a value of --with. Returns 0 (*kind is NULL for "auto"), or -1 for an unknown name. */
 int rsc_collector_parse(const char *name, const struct rsc_collector_kind **kind);
 
-/* "auto, asm, qemu, perf": all values of --with, separated by `between`. */
+/* "auto, asm, valgrind, qemu, perf": all values of --with, separated by `between`. */
 void rsc_collector_names(char *text, size_t room, const char *between);
 
 /* `auto`: the first collector that can record it; otherwise the error of the last one tried. */

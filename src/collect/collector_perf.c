@@ -62,7 +62,8 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
     };
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (whole[i].given)
-            return rsc_fail(error, RSC_EINVAL, "%s needs every access: --with asm or qemu, not perf", whole[i].name);
+            return rsc_fail(error, RSC_EINVAL, "%s needs every access: --with asm, valgrind or qemu, not perf",
+                            whole[i].name);
     if (request->wanted.pairs.registers > RSC_WATCH_REGISTERS)
         return rsc_fail(error, RSC_EINVAL, "--engine featherlight: registers=%u: x86-64 has %u debug registers",
                         request->wanted.pairs.registers, RSC_WATCH_REGISTERS);

@@ -2,7 +2,6 @@
  * collector_qemu.c - any unmodified x86-64 or AArch64 program, in QEMU's user-mode emulator: the plugin
  * (collect/qemu/) writes every access into the ring.
  */
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +26,7 @@ struct command {
     char **words;
     size_t count;
     char plugin[2 * PATH_MAX + 512];
-    char preload[2 * PATH_MAX + 64];
+    char preload[RSC_LAUNCH_PRELOAD_BYTES];
     char seed[32];
 };
 
@@ -42,27 +41,6 @@ static size_t double_commas(char *to, const char *text) {
     }
     to[used] = 0;
     return used;
-}
-
-/*
- * LD_PRELOAD for the guest: our library, then the user's. Neither ld.so's list nor
- * QEMU's -E can quote, so a path that they would split is passed as a descriptor.
- */
-static void preload_word(struct command *command, const char *path) {
-    char name[64];
-    const char *given = getenv("LD_PRELOAD");
-    if (strpbrk(path, ",: ")) {
-        int fd = open(path, O_RDONLY | O_CLOEXEC), kept = fd < 0 ? -1 : fcntl(fd, F_DUPFD, RSC_LAUNCH_FD_LEAST);
-        if (fd >= 0) close(fd);
-        if (kept < 0) return;
-        snprintf(name, sizeof name, "/proc/self/fd/%d", kept);
-        path = name;
-    }
-    int ours_only = !given || !*given || strchr(given, ',');
-    snprintf(command->preload, sizeof command->preload, "LD_PRELOAD=%s%s%.*s", path, ours_only ? "" : ":",
-             ours_only ? 0 : PATH_MAX, ours_only ? "" : given);
-    word(command, "-E");
-    word(command, command->preload);
 }
 
 static int build_command(struct command *command, const struct rsc_launch *launch,
@@ -102,7 +80,10 @@ static int build_command(struct command *command, const struct rsc_launch *launc
     word(command, "-plugin");
     word(command, command->plugin);
     const char *preload = request->objects || request->follow ? rsc_qemu_preload_path(target->guest) : NULL;
-    if (preload && target->dynamic) preload_word(command, preload);
+    if (preload && target->dynamic && rsc_launch_preload(command->preload, sizeof command->preload, preload) == 0) {
+        word(command, "-E");
+        word(command, command->preload);
+    }
     word(command, "-0");
     word(command, target->script[0] ? target->interpreter : argv[0]);
     word(command, target->path);
@@ -132,18 +113,10 @@ static int finish(struct rsc_collector *collector, struct rsc_whole_run *whole, 
     return rsc_ring_run_finish(collector, whole, error);
 }
 
-static double seconds_of(const struct timeval *time) { return (double)time->tv_sec + 1e-6 * (double)time->tv_usec; }
-
 static void describe(const struct rsc_collector *collector, struct rsc_run_facts *facts) {
     struct rsc_drain_stats stats;
     const struct rsc_launch *launch = &collector->launch;
-    double kernel = seconds_of(&launch->usage.ru_stime), all = kernel + seconds_of(&launch->usage.ru_utime);
-    rsc_ring_run_describe(collector, facts, &stats);
-    facts->coverage = facts->instructions ? (double)stats.instructions / (double)facts->instructions : 1;
-    rsc_facts_add(
-        facts,
-        "it waited %.1f s for the analysis; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)",
-        1e-9 * (double)stats.waited_ns, 100 * (1 - facts->coverage), all > 0 ? 100 * kernel / all : 0);
+    rsc_ring_run_describe_cpu(collector, facts, &stats);
     rsc_ring_run_warn(collector, facts, &stats);
     if (!launch->running && WIFSIGNALED(launch->status) && WTERMSIG(launch->status) == SIGILL &&
         collector->request->target->guest == RSC_GUEST_X86_64)

@@ -11,10 +11,7 @@
 #define AUTO "auto"
 
 const struct rsc_collector_kind *const rsc_collector_kinds[] = {
-    &rsc_collector_rebuilt,
-    &rsc_collector_qemu,
-    &rsc_collector_perf,
-    NULL,
+    &rsc_collector_rebuilt, &rsc_collector_valgrind, &rsc_collector_qemu, &rsc_collector_perf, NULL,
 };
 
 int rsc_collector_parse(const char *name, const struct rsc_collector_kind **kind) {
@@ -44,7 +41,7 @@ int rsc_collector_choose(const struct rsc_collector_kind **kind, const struct rs
 
 void rsc_collector_init(struct rsc_collector *collector, const struct rsc_collector_kind *kind,
                         const struct rsc_collect_request *request) {
-    *collector = (struct rsc_collector){.kind = kind, .request = request, .launch = {.ring_fd = -1}};
+    *collector = (struct rsc_collector){.kind = kind, .request = request, .launch = {.ring_fd = -1, .log_fd = -1}};
 }
 
 int rsc_collector_start(struct rsc_collector *collector, struct rsc_error *error) {

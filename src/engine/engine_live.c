@@ -216,7 +216,8 @@ static int refuse_for_pairs(const struct rsc_engine_options *options, struct rsc
     };
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (whole[i].given)
-            return rsc_fail(error, RSC_EINVAL, "%s needs every access: --with asm or qemu, not perf", whole[i].name);
+            return rsc_fail(error, RSC_EINVAL, "%s needs every access: --with asm, valgrind or qemu, not perf",
+                            whole[i].name);
     if (options->line_bytes && options->line_bytes != RSC_FEATHERLIGHT_WORD &&
         options->line_bytes != RSC_FEATHERLIGHT_LINE)
         return rsc_fail(

@@ -6,7 +6,7 @@ $ reusescope run --
 reusescope run: a program is missing: reusescope run -- ./app
 [2]
 $ reusescope run --with pin true
-reusescope run: --with pin: not one of auto, asm, qemu, perf
+reusescope run: --with pin: not one of auto, asm, valgrind, qemu, perf
 [2]
 $ reusescope run --order random true
 reusescope run: --order random: not one of time, strict
@@ -164,10 +164,10 @@ $ reusescope run --with perf --rate 0 true
 reusescope run: --rate 0: not a number from 1 to 100000
 [2]
 $ reusescope run --with perf --trace t.rsct true
-reusescope run: --trace needs every access: --with asm or qemu, not perf
+reusescope run: --trace needs every access: --with asm, valgrind or qemu, not perf
 [2]
 $ reusescope run --with perf --roi main true
-reusescope: --roi needs every access: --with asm or qemu, not perf
+reusescope: --roi needs every access: --with asm, valgrind or qemu, not perf
 [2]
 $ reusescope run --with perf --line 32 true
 reusescope: --line: debug registers watch words of 8 bytes: --with perf can do --line 8, or 64 as a model

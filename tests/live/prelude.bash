@@ -7,6 +7,29 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 programs=$SOURCE/tests/live/programs
 
+tool=$REUSESCOPE
+# COLLECTOR: the collector for every `run` that names none. A program, as a shell would add to the environment.
+if [ -n "${COLLECTOR:-}" ]; then
+    mkdir collector
+    gcc -O1 -w -x c - -o collector/reusescope -DTOOL="\"$REUSESCOPE\"" -DCOLLECTOR="\"$COLLECTOR\"" <<'EOF'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    char **words = calloc(argc + 3, sizeof *words);
+    int named = argc < 2 || strcmp(argv[1], "run");
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) named |= !strncmp(argv[i], "--with", 6);
+    for (int i = 0, to = 0; i < argc; i++) {
+        words[to++] = argv[i];
+        if (i == 1 && !named) words[to++] = "--with=" COLLECTOR;
+    }
+    execv(TOOL, words);
+    return 127;
+}
+EOF
+    export REUSESCOPE=$folder/collector/reusescope
+fi
+
 fail() {
     echo "FAILED: $*"
     exit 1

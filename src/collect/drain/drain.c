@@ -25,7 +25,8 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     *out = NULL;
     if (!drain) return rsc_fail_memory(error, "collector");
     drain->ring = ring;
-    drain->mode = !ring->rebuilt     ? &rsc_drain_qemu
+    drain->mode = ring->valgrind     ? &rsc_drain_valgrind
+                  : !ring->rebuilt   ? &rsc_drain_qemu
                   : ring->keep_lines ? &rsc_drain_lines
                   : ring->sampled    ? &rsc_drain_samples
                                      : &rsc_drain_rebuilt;
@@ -53,8 +54,10 @@ void rsc_drain_free(struct rsc_drain *drain) {
     for (uint32_t i = 0; i < RSC_RING_SLOTS; i++) {
         free(drain->cursors[i].records);
         rsc_rebuilt_reset(&drain->cursors[i].rebuilt);
+        rsc_block_reader_free(drain->cursors[i].reader);
     }
     rsc_asm_tables_free(drain->tables);
+    rsc_block_pieces_free(&drain->pieces);
     rsc_u64_table_free(&drain->thread_of);
     rsc_u64_table_free(&drain->sampled_threads);
     free(drain->samples);
@@ -73,6 +76,7 @@ void rsc_drain_free(struct rsc_drain *drain) {
 }
 
 void rsc_drain_set_region(struct rsc_drain *drain, struct rsc_roi *roi) { drain->roi = roi; }
+void rsc_drain_set_window(struct rsc_drain *drain, const struct rsc_drain_window *window) { drain->window = *window; }
 void rsc_drain_set_most(struct rsc_drain *drain, uint64_t accesses) { drain->most = accesses; }
 
 /* ---- records into the batch ---- */
@@ -172,6 +176,14 @@ static int make_thread_room(struct rsc_drain *drain, uint32_t number) {
     return 0;
 }
 
+int rsc_drain_number_thread(struct rsc_drain *drain, uint64_t pid, uint64_t *tid, uint32_t *number) {
+    int64_t made = rsc_thread_number(&drain->threads, pid, ++drain->stats.threads);
+    if (made < 0) return (int)made;
+    *tid = drain->stats.threads;
+    *number = (uint32_t)made;
+    return make_thread_room(drain, *number);
+}
+
 /*
  * Threads and processes are numbered in order, not by system ids, so two runs of the
  * same program give the same trace.
@@ -187,21 +199,20 @@ static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
      */
     int by_part = entry && slot->part && (!entry->value || entry->value & BY_PART);
     int joins = entry && entry->value && (slot->part || entry->value & BY_PART);
-    int64_t number = joins ? (int64_t)(entry->value & 0xffffffffu) - 1 : 0;
+    uint32_t number = joins ? (uint32_t)(entry->value & 0xffffffffu) - 1 : 0;
     if (joins) {
         tid = (entry->value & ~BY_PART) >> 32;
     } else {
-        tid = ++drain->stats.threads;
-        number = rsc_thread_number(&drain->threads, pid, tid);
-        if (number < 0) return (int)number;
+        int status = rsc_drain_number_thread(drain, pid, &tid, &number);
+        if (status < 0) return status;
     }
     if (entry) entry->value = (by_part ? BY_PART : 0) | tid << 32 | (uint64_t)(number + 1);
-    if (make_thread_room(drain, (uint32_t)number) < 0) return RSC_ENOMEM;
     rsc_rebuilt_reset(&cursor->rebuilt);
+    rsc_block_reader_free(cursor->reader);
     *cursor = (struct rsc_drain_cursor){.generation = slot->generation,
                                         .dead_generation = cursor->dead_generation,
                                         .left_generation = cursor->left_generation,
-                                        .number = (uint32_t)number,
+                                        .number = number,
                                         .tid = tid,
                                         .space = (pid - 1) << 48,
                                         .consumed = cursor->consumed,

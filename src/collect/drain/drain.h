@@ -41,6 +41,14 @@ void rsc_drain_free(struct rsc_drain *drain);
 /* Restricts the output to the region. For rebuilt programs; call before the first batch. The caller keeps ownership. */
 void rsc_drain_set_region(struct rsc_drain *drain, struct rsc_roi *roi);
 
+/* For Valgrind's tool: what is recorded, in instructions. All zeros: everything. */
+struct rsc_drain_window {
+    uint64_t skip, length; /* length 0: to the end */
+    int marked; /* only between reusescope_begin() and reusescope_end() */
+    int function; /* only while the function runs that the tool was given */
+};
+void rsc_drain_set_window(struct rsc_drain *drain, const struct rsc_drain_window *window);
+
 /* For rebuilt programs: limits the number of accesses; after that, they run on unrecorded. */
 void rsc_drain_set_most(struct rsc_drain *drain, uint64_t accesses);
 

@@ -1,7 +1,8 @@
 /*
  * drain_state.h - shared by the parts of the drain. drain_order.c takes segments of blocks in order,
- * drain.c makes batches of them; drain_events.c handles records other than accesses (calls, heap blocks, mappings). The contents of blocks depend
- * on their writer, described by struct rsc_drain_mode: drain_qemu.c, drain_rebuilt.c, and for rebuilt programs
+ * drain.c makes batches of them; drain_events.c handles records other than accesses (calls, heap blocks, mappings). The
+ * contents of blocks depend on their writer, described by struct rsc_drain_mode: drain_qemu.c, drain_valgrind.c,
+ * drain_rebuilt.c, and for rebuilt programs
  * that sample, drain_lines.c and drain_samples.c.
  */
 #ifndef RSC_COLLECT_DRAIN_DRAIN_STATE_H
@@ -9,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/u64_table.h"
+#include "collect/drain/block_pieces.h"
 #include "collect/drain/drain.h"
 #include "collect/drain/expand.h"
 #include "collect/drain/expand_rebuilt.h"
@@ -57,7 +59,8 @@ struct rsc_drain_mode {
     void (*gone)(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 };
 
-extern const struct rsc_drain_mode rsc_drain_qemu, rsc_drain_rebuilt, rsc_drain_lines, rsc_drain_samples;
+extern const struct rsc_drain_mode rsc_drain_qemu, rsc_drain_rebuilt, rsc_drain_lines, rsc_drain_samples,
+    rsc_drain_valgrind;
 
 /* The parent's view of a slot. */
 struct rsc_drain_cursor {
@@ -80,6 +83,7 @@ struct rsc_drain_cursor {
     struct rsc_record *records; /* of the block being taken; kept for the slot's next thread */
     struct rsc_expansion expansion;
     struct rsc_rebuilt rebuilt;
+    struct rsc_block_reader *reader; /* of Valgrind's tool; owned */
     struct rsc_found_block block; /* a block that is expanded in parts */
     uint64_t block_steps, block_done; /* estimated, and made so far */
     uint64_t skipped; /* references skipped since the last one taken */
@@ -116,6 +120,8 @@ struct rsc_drain {
     struct rsc_asm_tables *tables;
     struct rsc_roi *roi; /* NULL: everything */
     uint64_t most; /* accesses wanted; 0: all */
+    struct rsc_drain_window window; /* for Valgrind's tool */
+    struct rsc_block_pieces pieces; /* of Valgrind's tool */
     struct rsc_drain_stats stats;
     struct rsc_drain_cursor *ready[RSC_RING_SLOTS]; /* cursors with records, of ready_count threads */
     uint32_t ready_count;
@@ -168,6 +174,8 @@ char rsc_drain_thread_state(const struct rsc_slot *slot);
 /* Identifies the slot's thread and makes room for its records; called before a mode expands anything. */
 int rsc_drain_ready(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 void rsc_drain_free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
+/* A new thread of the process with that number. */
+int rsc_drain_number_thread(struct rsc_drain *drain, uint64_t pid, uint64_t *tid, uint32_t *number);
 uint32_t rsc_drain_count_unpublished(const uint64_t *words, uint32_t count);
 /* The `take` of modes whose records are accesses and events; a step is a record. */
 int rsc_drain_take_records(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
@@ -176,6 +184,10 @@ uint64_t rsc_drain_count_records(const struct rsc_record *records, uint32_t coun
 /* References of a thread, and references beyond its accesses; may include those counted before. */
 void rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t references,
                                 uint64_t crossings);
+
+/* ---- drain_valgrind.c ---- */
+struct rsc_block_reader;
+void rsc_block_reader_free(struct rsc_block_reader *reader);
 
 /* ---- drain_rebuilt.c: `begin` and `go_on` of all rebuilt programs ---- */
 /* `weighed`: first count the block's time steps, for blocks that are expanded in parts. */

@@ -76,6 +76,20 @@ void rsc_ring_run_describe(const struct rsc_collector *collector, struct rsc_run
     describe_order(facts, stats);
 }
 
+static double seconds_of(const struct timeval *time) { return (double)time->tv_sec + 1e-6 * (double)time->tv_usec; }
+
+void rsc_ring_run_describe_cpu(const struct rsc_collector *collector, struct rsc_run_facts *facts,
+                               struct rsc_drain_stats *stats) {
+    const struct rsc_launch *launch = &collector->launch;
+    double kernel = seconds_of(&launch->usage.ru_stime), all = kernel + seconds_of(&launch->usage.ru_utime);
+    rsc_ring_run_describe(collector, facts, stats);
+    facts->coverage = facts->instructions ? (double)stats->instructions / (double)facts->instructions : 1;
+    rsc_facts_add(
+        facts,
+        "it waited %.1f s for the analysis; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)",
+        1e-9 * (double)stats->waited_ns, 100 * (1 - facts->coverage), all > 0 ? 100 * kernel / all : 0);
+}
+
 void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_facts *facts,
                        const struct rsc_drain_stats *stats) {
     const struct rsc_ring *ring = collector->launch.ring;

@@ -10,7 +10,7 @@
 
 struct rsc_ring_run {
     struct rsc_drain *drain;
-    struct rsc_roi roi; /* for rebuilt programs; QEMU finds it itself */
+    struct rsc_roi roi; /* for rebuilt programs */
     int ended;
 };
 
@@ -21,9 +21,11 @@ int rsc_ring_run_next(struct rsc_collector *collector, struct rsc_batch *batch, 
 int rsc_ring_run_finish(struct rsc_collector *collector, struct rsc_whole_run *whole, struct rsc_error *error);
 void rsc_ring_run_close(struct rsc_collector *collector);
 
-/* Fills in the numbers, the first line, then the warnings. */
+/* Fills in the numbers, the first line, then the warnings. _cpu: also what was not seen, where every instruction is. */
 void rsc_ring_run_describe(const struct rsc_collector *collector, struct rsc_run_facts *facts,
                            struct rsc_drain_stats *stats);
+void rsc_ring_run_describe_cpu(const struct rsc_collector *collector, struct rsc_run_facts *facts,
+                               struct rsc_drain_stats *stats);
 void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_facts *facts,
                        const struct rsc_drain_stats *stats);
 

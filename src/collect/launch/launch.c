@@ -37,11 +37,27 @@ const char *rsc_launch_own_file(const char *name, char *path) {
     return NULL;
 }
 
+int rsc_launch_preload(char *text, size_t room, const char *library) {
+    char name[64];
+    const char *given = getenv("LD_PRELOAD");
+    if (strpbrk(library, ",: ")) {
+        int fd = open(library, O_RDONLY | O_CLOEXEC), kept = fd < 0 ? -1 : fcntl(fd, F_DUPFD, RSC_LAUNCH_FD_LEAST);
+        if (fd >= 0) close(fd);
+        if (kept < 0) return -1;
+        snprintf(name, sizeof name, "/proc/self/fd/%d", kept);
+        library = name;
+    }
+    int ours_only = !given || !*given || strchr(given, ',');
+    snprintf(text, room, "LD_PRELOAD=%s%s%.*s", library, ours_only ? "" : ":", ours_only ? 0 : PATH_MAX,
+             ours_only ? "" : given);
+    return 0;
+}
+
 /* ---- the ring ---- */
 
 int rsc_launch_open(struct rsc_launch *launch, struct rsc_error *error) {
     memset(launch, 0, sizeof *launch);
-    launch->ring_fd = -1;
+    launch->ring_fd = launch->log_fd = -1;
     int fd = memfd_create("reusescope", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return rsc_fail_errno(error, errno, "shared memory");
     /* Inherited on purpose: the copy above RSC_LAUNCH_FD_LEAST has no close-on-exec flag. */
@@ -227,7 +243,8 @@ void rsc_launch_close(struct rsc_launch *launch) {
         munmap(launch->ring, sizeof(struct rsc_ring));
     }
     if (launch->ring_fd >= 0) close(launch->ring_fd);
+    if (launch->log_fd >= 0) close(launch->log_fd);
     launch->ring = NULL;
-    launch->ring_fd = -1;
+    launch->ring_fd = launch->log_fd = -1;
     if (launch->pid) reset_signals();
 }

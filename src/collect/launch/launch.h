@@ -8,6 +8,7 @@
 #ifndef RSC_COLLECT_LAUNCH_LAUNCH_H
 #define RSC_COLLECT_LAUNCH_LAUNCH_H
 
+#include <limits.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -22,6 +23,7 @@
 struct rsc_launch {
     struct rsc_ring *ring; /* mapped; anonymous memory */
     int ring_fd;
+    int log_fd; /* messages of the program that runs ours; -1: none */
     pid_t pid;
     int running;
     int status; /* of waitpid() */
@@ -71,5 +73,12 @@ void rsc_launch_close(struct rsc_launch *launch);
  * or NULL.
  */
 const char *rsc_launch_own_file(const char *name, char *path);
+
+/*
+ * "LD_PRELOAD=..." for the program: our library, then the user's. Neither ld.so's list nor QEMU's options can quote, so
+ * a path that they would split is passed as a descriptor. Returns 0, or -1 if that failed.
+ */
+#define RSC_LAUNCH_PRELOAD_BYTES (2 * PATH_MAX + 64)
+int rsc_launch_preload(char *text, size_t room, const char *library);
 
 #endif

@@ -9,6 +9,8 @@
 /* Also in include/reusescope/region.h, which is self-contained; a test compares them. */
 #define RSC_MARKER_BEGIN 0x52534301u
 #define RSC_MARKER_END 0x52534302u
+#define RSC_MARKER_ALLOCATED 0x52534303u /* the next two only in guest_preload.c */
+#define RSC_MARKER_FREED 0x52534304u
 #define RSC_MARKER_BEGIN_AARCH64 0xd28a6a7fu /* movz xzr, #0x5353 */
 #define RSC_MARKER_END_AARCH64 0xd28a8a9fu   /* movz xzr, #0x5454 */
 

@@ -18,6 +18,8 @@ static enum rsc_guest_insn x86_marker(const uint8_t *code, size_t bytes) {
     memcpy(&displacement, code + 4, 4);
     if (displacement == RSC_MARKER_BEGIN) return RSC_GUEST_BEGIN;
     if (displacement == RSC_MARKER_END) return RSC_GUEST_END;
+    if (displacement == RSC_MARKER_ALLOCATED) return RSC_GUEST_ALLOCATED;
+    if (displacement == RSC_MARKER_FREED) return RSC_GUEST_FREED;
     return RSC_GUEST_PLAIN;
 }
 

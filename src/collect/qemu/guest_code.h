@@ -23,6 +23,8 @@ enum rsc_guest_insn {
     RSC_GUEST_STORE, /* an exclusive store: QEMU also reads, to compare and swap; the guest does not */
     RSC_GUEST_BEGIN, /* reusescope_begin() */
     RSC_GUEST_END,   /* reusescope_end() */
+    RSC_GUEST_ALLOCATED, /* guest_preload.c for Valgrind: rsi bytes at rdi */
+    RSC_GUEST_FREED,     /* the block at rdi */
 };
 
 enum rsc_guest_insn rsc_guest_classify(enum rsc_guest guest, const void *code, size_t bytes);

@@ -93,6 +93,7 @@ enum rsc_record_type {
                                outcome, line; pc of the use, distance; of the reuse, interval; thread of the use, weight
                                (bits of a double); of the reuse, variance (of a float) */
     RSC_RECORD_THREAD = 16, /* addr: the samples' number for the thread of this block */
+    RSC_RECORD_SWITCH = 17, /* of Valgrind's tool; addr: the thread that runs from here on; payload 1: it has ended */
 };
 
 static inline uint64_t rsc_record_word(enum rsc_record_type type, uint32_t size, uint64_t pc) {
@@ -144,6 +145,22 @@ static inline uint64_t rsc_entry(uint64_t pc, uint32_t order, uint32_t pieces) {
 }
 static inline uint32_t rsc_entry_order(uint64_t entry) { return (uint32_t)(entry >> 48 & 0x3ff); }
 static inline uint32_t rsc_entry_pieces(uint64_t entry) { return (uint32_t)(entry >> 58 & 3) + 1; }
+
+/*
+ * Words of Valgrind's tool (collect/valgrind/). After a start, whose length is 0, come addresses without anything
+ * else, one per entry of the plan; 0: not accessed. There are fewer words than entries if the block was left early. A
+ * record may be among them. Word 1 of the plan also has, in bits 58-63, a number of exits, which follow the entries:
+ * bits 0-15 entries made there, 16-31 instructions. An entry: bits 0-47 pc, 48-55 size, then flags; none of reads and
+ * writes: an empty word, not an access.
+ */
+#define RSC_PLAN_RECORDS (1ull << 62) /* in word 0 of the plan: there are records among its words */
+#define RSC_PLAN_IN_REGION (1ull << 63) /* in word 0: it begins in the function of the region */
+#define RSC_BLOCK_READS (1ull << 56)
+#define RSC_BLOCK_WRITES (1ull << 57) /* with READS: first a read, then a write */
+#define RSC_BLOCK_REP (1ull << 58)
+#define RSC_BLOCK_PIECE (1ull << 59) /* with the pieces next to it, one access */
+#define RSC_BLOCK_EXITS_MAX 63u
+static inline uint32_t rsc_plan_exits(uint64_t word1) { return (uint32_t)(word1 >> 58); }
 
 struct rsc_mark {
     uint64_t before_ns, after_ns; /* CLOCK_MONOTONIC; after_ns may change until the next word is written */
@@ -248,8 +265,9 @@ struct rsc_ring {
     uint64_t sampler_first; /* the same for the first period */
     struct rsc_sampler_options sampler;
     uint64_t some_wait; /* a thread may be waiting for the parent */
+    uint64_t valgrind; /* words are those of Valgrind's tool */
     uint64_t unread; /* blocks are overwritten without being read: measures the cost of recording alone (bench_asm.c) */
-    uint8_t pad[4096 - 208 - sizeof(struct rsc_sampler_options)];
+    uint8_t pad[4096 - 216 - sizeof(struct rsc_sampler_options)];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];

@@ -1,0 +1,168 @@
+/*
+ * collector_valgrind.c - any unmodified x86-64 program, under Valgrind with a tool of our own (collect/valgrind/) that
+ * writes every access into the ring.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "collect/drain/ring_run.h"
+#include "collect/launch/valgrind_files.h"
+
+#define OPTIONS_MOST 24
+#define LOG_BYTES 2048
+
+static int check(const struct rsc_collect_request *request, struct rsc_error *error) {
+    if (request->target->guest != RSC_GUEST_X86_64)
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: Valgrind runs only x86-64 programs here: --with qemu",
+                        request->target->path);
+    if (request->strict)
+        return rsc_fail(error, RSC_EINVAL,
+                        "--order strict needs --with qemu: Valgrind runs one thread at a time in any case");
+    if (request->sysroot) return rsc_fail(error, RSC_EINVAL, "--sysroot needs --with qemu");
+    return rsc_valgrind_check(error);
+}
+
+/* ---- the command line ---- */
+
+struct command {
+    char **words;
+    size_t count;
+    char options[OPTIONS_MOST][64];
+    size_t option_count;
+    char roi[256];
+    char preload[RSC_LAUNCH_PRELOAD_BYTES];
+};
+
+static void option(struct command *command, const char *name, uint64_t value) {
+    char *text = command->options[command->option_count++];
+    snprintf(text, sizeof *command->options, "%s=%llu", name, (unsigned long long)value);
+    command->words[command->count++] = text;
+}
+
+static void word(struct command *command, const char *text) { command->words[command->count++] = (char *)text; }
+
+static int build_command(struct command *command, const struct rsc_launch *launch, int log_fd,
+                         const struct rsc_collect_request *request, struct rsc_error *error) {
+    size_t given = 0;
+    while (request->command[given]) given++;
+    command->words = calloc(given + OPTIONS_MOST, sizeof *command->words);
+    if (!command->words) return rsc_fail_memory(error, "command line");
+    word(command, rsc_valgrind_tool_path());
+    word(command, "--tool=reusescope");
+    word(command, "-q");
+    word(command, "--vgdb=no");
+    word(command, "--max-threads=4096");
+    option(command, "--log-fd", (uint64_t)log_fd);
+    option(command, "--messages", (uint64_t)log_fd);
+    option(command, "--ring", (uint64_t)launch->ring_fd);
+    option(command, "--follow", (uint64_t)request->follow);
+    option(command, "--contexts", (uint64_t)request->contexts);
+    option(command, "--seed", request->seed);
+    if (request->roi_function) {
+        if (strpbrk(request->roi_function, ",="))
+            return rsc_fail(error, RSC_EINVAL, "--roi %.60s: not the name of a function", request->roi_function);
+        if (snprintf(command->roi, sizeof command->roi, "--roi=%s", request->roi_function) >= (int)sizeof command->roi)
+            return rsc_fail(error, RSC_EINVAL, "--roi: the name is too long");
+        word(command, command->roi);
+    }
+    /* Valgrind looks in PATH itself, but not where execvp() looks when there is none. */
+    const struct rsc_target *target = request->target;
+    word(command, getenv("PATH") ? request->command[0] : target->script[0] ? target->script : target->path);
+    for (size_t i = 1; i < given; i++) word(command, request->command[i]);
+    return 0;
+}
+
+/* Valgrind's own messages, kept from the terminal: shown if it fails. It is inherited, as the ring is. */
+static int open_log(struct rsc_error *error) {
+    int fd = memfd_create("reusescope-log", MFD_CLOEXEC), kept = fd < 0 ? -1 : fcntl(fd, F_DUPFD, RSC_LAUNCH_FD_LEAST);
+    if (kept < 0) rsc_fail_errno(error, errno, "shared memory");
+    if (fd >= 0) close(fd);
+    return kept;
+}
+
+static int start(struct rsc_collector *collector, struct rsc_error *error) {
+    const struct rsc_collect_request *request = collector->request;
+    const char *library = request->objects || request->follow ? rsc_valgrind_preload_path() : NULL;
+    struct command *command = calloc(1, sizeof *command);
+    if (!command) return rsc_fail_memory(error, "command line");
+    struct rsc_launch *launch = &collector->launch;
+    launch->ring->valgrind = 1;
+    launch->log_fd = open_log(error);
+    int status = launch->log_fd < 0 ? RSC_EIO : build_command(command, launch, launch->log_fd, request, error);
+    struct rsc_launch_command launched = {.path = rsc_valgrind_tool_path(),
+                                          .words = command->words,
+                                          .environment = {{"VALGRIND_LAUNCHER", rsc_valgrind_launcher_path()}}};
+    if (library && request->target->dynamic &&
+        rsc_launch_preload(command->preload, sizeof command->preload, library) == 0) {
+        launched.environment[1].name = "LD_PRELOAD";
+        launched.environment[1].value = strchr(command->preload, '=') + 1;
+    }
+    if (!status) status = rsc_launch_start(launch, &launched, error);
+    free(command->words);
+    free(command);
+    if (!status) status = rsc_ring_run_start(collector, error);
+    if (status < 0) return status;
+    struct rsc_drain_window window = {request->skip, request->length, request->roi_marked,
+                                      request->roi_function != NULL};
+    rsc_drain_set_window(((struct rsc_ring_run *)collector->state)->drain, &window);
+    return 0;
+}
+
+/* The first line of Valgrind's messages with this in it, without its prefix "==PID== "; NULL: none. */
+static char *log_line(const struct rsc_collector *collector, char *text, const char *wanted) {
+    ssize_t got = pread(collector->launch.log_fd, text, LOG_BYTES - 1, 0);
+    text[got > 0 ? got : 0] = 0;
+    for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
+        if (!*line || !strstr(line, wanted)) continue;
+        char *prefix = strncmp(line, "==", 2) && strncmp(line, "--", 2) ? NULL : strchr(line, ' ');
+        return prefix ? prefix + 1 : line;
+    }
+    return NULL;
+}
+
+static int finish(struct rsc_collector *collector, struct rsc_whole_run *whole, struct rsc_error *error) {
+    char text[LOG_BYTES];
+    if (!collector->launch.ring->images) {
+        const char *line = log_line(collector, text, "");
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: Valgrind did not start it (--with qemu may)%s%s",
+                        collector->request->target->path, line ? ": " : "", line ? line : "");
+    }
+    return rsc_ring_run_finish(collector, whole, error);
+}
+
+static void describe(const struct rsc_collector *collector, struct rsc_run_facts *facts) {
+    struct rsc_drain_stats stats;
+    char text[LOG_BYTES];
+    rsc_ring_run_describe_cpu(collector, facts, &stats);
+    if (stats.threads > 1)
+        rsc_facts_add(facts,
+                      "threads are in the order in which Valgrind ran them: one at a time, in turns of 100,000 pieces "
+                      "of code; --with qemu runs them at the same time");
+    rsc_ring_run_warn(collector, facts, &stats);
+    if (!collector->launch.running && WIFSIGNALED(collector->launch.status) &&
+        WTERMSIG(collector->launch.status) == SIGILL) {
+        const char *line = log_line(collector, text, "unhandled instruction");
+        rsc_facts_add(facts, "Valgrind does not support all instructions (AVX-512 is missing)%s%s", line ? ": " : "",
+                      line ? line : "");
+    }
+}
+
+const struct rsc_collector_kind rsc_collector_valgrind = {
+    .name = "valgrind",
+    .gives = 1u << RSC_TAKES_ACCESSES,
+    .only_by_name = 1,
+    .check = check,
+    .start = start,
+    .next = rsc_ring_run_next,
+    .finish = finish,
+    .describe = describe,
+    .close = rsc_ring_run_close,
+};

@@ -1,0 +1,510 @@
+/*
+ * drain_valgrind.c - blocks of Valgrind's tool (collect/valgrind/): addresses, whose meaning is in the plans of their
+ * code (runtime/ring/ring.h).
+ *
+ * Words become accesses of the batch directly. Also made here, from the plans: calls and returns (a block's last
+ * instruction, and where the next block begins), instruction counts, strings with a repeat prefix joined within lines
+ * of 64 bytes as for QEMU, and the restriction to a region or to a window of instructions.
+ *
+ * A process has one slot. Its words are in the order of execution, and a record tells which thread runs.
+ *
+ * Words and plans are in memory that the program can write at any time: each is read once and validated.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/drain/drain_state.h"
+
+#define ADDRESS 0xffffffffffffull
+#define KINDS (RSC_BLOCK_READS | RSC_BLOCK_WRITES)
+#define NO_PIECE (~0u)
+#define PENDING 16u
+#define ENTRIES_MOST 1023u /* as many as a plan's head can claim */
+#define EVENTS_MOST RSC_BATCH_ACCESSES
+#define SPARE (2 * ENTRIES_MOST + PENDING)
+#define JOINED_LESS_THAN 128u /* bytes */
+#define FRAMES_MOST (1u << 20)
+#define CALL_BYTES_MOST 15u
+#define FRAMES_LOOKED_AT 256u /* for the call that a return belongs to */
+#define THREADS_MOST 65536u
+
+/* One of the program's threads. */
+struct block_thread {
+    int known;
+    uint32_t number;
+    uint64_t tid;
+    int stack_known;
+    uint32_t ends; /* how its last block ended, and where */
+    uint64_t end_pc;
+    uint64_t *frames; /* pcs of its open calls; only for a region */
+    uint32_t depth, frame_room;
+};
+
+/* An access by a string instruction, which the next iteration may extend. */
+struct string_part {
+    uint64_t addr, pc;
+    uint32_t size;
+    uint8_t is_write, open;
+};
+
+struct rsc_block_reader {
+    struct block_thread *threads;
+    uint32_t thread_count;
+    struct block_thread *now; /* NULL: none yet */
+    uint64_t process;
+    /* The piece of code that is running: */
+    uint32_t piece; /* NO_PIECE: none */
+    uint32_t entry; /* words so far */
+    uint32_t continued; /* instructions that began before: 1 for a string's next iteration */
+    int joins; /* the last word was a piece that the next may extend */
+    uint64_t string_pc;
+    struct string_part parts[PENDING];
+    uint32_t part_count;
+    int recording;
+    int marked; /* between the marks */
+    int inside; /* the region's function runs, called by this thread with so many open calls: */
+    uint32_t region_thread, region_depth;
+    uint64_t passed; /* instructions so far, towards the window */
+};
+
+/* Read once: the program may change it between a check and its use. */
+static inline uint64_t look(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+
+void rsc_block_reader_free(struct rsc_block_reader *reader) {
+    if (!reader) return;
+    for (uint32_t i = 0; i < reader->thread_count; i++) free(reader->threads[i].frames);
+    free(reader->threads);
+    free(reader);
+}
+
+/* ---- accesses ---- */
+
+static inline void put(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t addr, uint64_t pc,
+                       uint64_t size, uint64_t is_write) {
+    uint32_t at = drain->count++;
+    drain->addr[at] = (addr & ADDRESS) | cursor->space;
+    drain->meta[at] = size | is_write << 32 | (uint64_t)cursor->number << 40;
+    drain->pc[at] = (pc & ADDRESS) | cursor->space;
+}
+
+/* Strings that cannot grow any more; `all`: none can. */
+static void put_strings(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, int all) {
+    struct rsc_block_reader *reader = cursor->reader;
+    uint32_t done = 0;
+    for (; done < reader->part_count && (all || !reader->parts[done].open); done++) {
+        const struct string_part *part = &reader->parts[done];
+        put(drain, cursor, part->addr, part->pc, part->size, part->is_write);
+    }
+    reader->part_count -= done;
+    memmove(reader->parts, reader->parts + done, reader->part_count * sizeof *reader->parts);
+}
+
+/* Of the parts of a kind, one stays open for writing, and two for reading: cmps has two. */
+static void close_parts(struct rsc_block_reader *reader, int is_write) {
+    int open = 0;
+    for (uint32_t i = reader->part_count; i-- > 0;) {
+        struct string_part *part = &reader->parts[i];
+        if (part->is_write == is_write && part->open && ++open > (is_write ? 0 : 1)) part->open = 0;
+    }
+}
+
+static void put_string(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t addr, uint64_t pc,
+                       uint32_t size, int is_write) {
+    struct rsc_block_reader *reader = cursor->reader;
+    if (reader->part_count && reader->string_pc != pc) put_strings(drain, cursor, 1);
+    reader->string_pc = pc;
+    for (uint32_t i = 0; i < reader->part_count; i++) {
+        struct string_part *part = &reader->parts[i];
+        if (!part->open || part->is_write != is_write || part->addr >> 6 != addr >> 6) continue;
+        if (addr != part->addr + part->size && addr + size != part->addr) continue;
+        if (part->size >= JOINED_LESS_THAN) continue; /* not by a string of the program */
+        if (addr < part->addr) part->addr = addr;
+        part->size += size;
+        return;
+    }
+    close_parts(reader, is_write);
+    put_strings(drain, cursor, reader->part_count == PENDING);
+    reader->parts[reader->part_count++] = (struct string_part){addr, pc, size, (uint8_t)is_write, 1};
+}
+
+/* An access that is more than one read or one write. */
+static void put_unusual(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t addr,
+                        const struct rsc_block_place *place, uint64_t flags) {
+    struct rsc_block_reader *reader = cursor->reader;
+    const uint32_t size = (uint32_t)(place->meta & 0xff), last = drain->count - 1;
+    if (flags & RSC_BLOCK_REP) {
+        if (flags & RSC_BLOCK_READS) put_string(drain, cursor, addr, place->pc, size, 0);
+        if (flags & RSC_BLOCK_WRITES) put_string(drain, cursor, addr, place->pc, size, 1);
+        return;
+    }
+    if (reader->joins && drain->count && drain->pc[last] == (place->pc | cursor->space) &&
+        (drain->addr[last] & ADDRESS) + (drain->meta[last] & 0xff) == addr &&
+        (drain->meta[last] & 0xff) + size <= JOINED_LESS_THAN) {
+        drain->meta[last] += size;
+        return;
+    }
+    if (flags & RSC_BLOCK_READS) put(drain, cursor, addr, place->pc, size, 0);
+    if (flags & RSC_BLOCK_WRITES) put(drain, cursor, addr, place->pc, size, 1);
+    reader->joins = (flags & RSC_BLOCK_PIECE) != 0;
+}
+
+/* The words of the running piece from `at` on. Returns where they end. */
+static uint32_t take_words(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const uint64_t *words, uint32_t at,
+                           uint32_t count) {
+    struct rsc_block_reader *reader = cursor->reader;
+    if (reader->piece == NO_PIECE) return at;
+    const struct rsc_block_piece *piece = &drain->pieces.pieces[reader->piece];
+    for (; reader->entry < piece->count && at < count; at++, reader->entry++) {
+        const uint64_t word = look(&words[at]), flags = drain->pieces.flags[piece->first + reader->entry];
+        const struct rsc_block_place *place = &drain->pieces.places[piece->first + reader->entry];
+        if (word >> 56) break; /* a start or a record */
+        if (!word || !reader->recording) continue;
+        if (flags == RSC_BLOCK_READS || flags == RSC_BLOCK_WRITES)
+            put(drain, cursor, word, place->pc, place->meta & 0xff, place->meta >> 32);
+        else if (flags & KINDS) put_unusual(drain, cursor, word, place, flags);
+    }
+    return at;
+}
+
+/* ---- what is recorded ---- */
+
+/* Every access, unless there is a region or a window. */
+static void set_recording(struct rsc_drain *drain, struct rsc_block_reader *reader) {
+    const struct rsc_drain_window *window = &drain->window;
+    const int was = reader->recording;
+    reader->recording = (!window->function || reader->inside) && (!window->marked || reader->marked) &&
+                        reader->passed >= window->skip &&
+                        (!window->length || reader->passed - window->skip < window->length);
+    if (was && !reader->recording && window->length && !window->function && !window->marked && drain->ring->images == 1)
+        __atomic_store_n(&drain->ring->enough, 1, __ATOMIC_RELAXED);
+}
+
+static int is_limited(const struct rsc_drain *drain) {
+    return drain->window.function || drain->window.marked || drain->window.skip || drain->window.length;
+}
+
+static void count_instructions(struct rsc_drain *drain, struct rsc_block_reader *reader, uint64_t instructions) {
+    if (reader->recording) {
+        drain->instructions += instructions;
+        drain->stats.instructions += instructions;
+    } else {
+        drain->stats.unrecorded_instructions += instructions;
+    }
+    reader->passed += instructions;
+}
+
+/* The running piece is over: its instructions are known. */
+static void end_code(struct rsc_drain *drain, struct rsc_block_reader *reader) {
+    if (reader->piece == NO_PIECE) return;
+    const struct rsc_block_piece *piece = &drain->pieces.pieces[reader->piece];
+    uint32_t instructions = piece->instructions;
+    for (uint32_t i = 0; reader->entry < piece->count && i < piece->exit_count; i++) {
+        const struct rsc_block_exit *left = &drain->pieces.exits[piece->exits + i];
+        if (left->accesses == reader->entry) instructions = left->instructions;
+    }
+    if (instructions >= reader->continued) instructions -= reader->continued;
+    reader->piece = NO_PIECE;
+    reader->entry = reader->continued = 0;
+    reader->joins = 0;
+    count_instructions(drain, reader, instructions);
+}
+
+/* ---- calls ---- */
+
+/* Keeps the open calls of a thread, for a region. */
+static void follow_call(struct block_thread *thread, uint64_t call_pc) {
+    if (thread->depth == thread->frame_room) {
+        uint32_t room = thread->frame_room ? 2 * thread->frame_room : 64;
+        uint64_t *frames = room <= FRAMES_MOST ? realloc(thread->frames, room * sizeof *frames) : NULL;
+        if (!frames) return;
+        thread->frames = frames;
+        thread->frame_room = room;
+    }
+    thread->frames[thread->depth++] = call_pc;
+}
+
+static void follow_return(struct block_thread *thread, uint64_t to) {
+    for (uint32_t i = 0; i < thread->depth && i < FRAMES_LOOKED_AT; i++) {
+        uint64_t call_pc = thread->frames[thread->depth - 1 - i];
+        if (to <= call_pc || to - call_pc > CALL_BYTES_MOST) continue;
+        thread->depth -= i + 1;
+        return;
+    }
+}
+
+/* The jump that ended the thread's last block, now that its target is known. */
+static int take_jump(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t pc,
+                     int calls_wanted) {
+    struct block_thread *thread = cursor->reader->now;
+    const int is_call = thread->ends == RSC_PLAN_ENDS_CALL;
+    if (drain->window.function) {
+        if (is_call) follow_call(thread, thread->end_pc);
+        else follow_return(thread, pc);
+        if (thread->number == cursor->reader->region_thread && thread->depth < cursor->reader->region_depth)
+            cursor->reader->inside = 0;
+    }
+    if (!calls_wanted || !cursor->reader->recording) return 0;
+    struct rsc_record record = {pc, is_call ? rsc_record_word(RSC_RECORD_CALL, 1, thread->end_pc)
+                                            : rsc_record_word(RSC_RECORD_RETURN, 1, 0)};
+    return rsc_drain_take_event(drain, cursor, slot, &record);
+}
+
+/* ---- words ---- */
+
+/* The piece of the start at words[*at], which is moved past it; NO_PIECE: it is invalid. */
+static uint32_t find_piece(struct rsc_drain *drain, const uint64_t *words, uint32_t *at, uint32_t count,
+                           uint64_t start) {
+    uint32_t used = 0, from = ++*at;
+    if (!(start & RSC_START_INLINE))
+        return rsc_block_pieces_find(&drain->pieces, drain->ring->plans, start & 0xffffffffu);
+    uint32_t piece = rsc_block_pieces_read(&drain->pieces, words + from, count - from, &used);
+    *at += used;
+    return piece;
+}
+
+static int take_start(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                      const uint64_t *words, uint32_t *at, uint32_t count) {
+    struct rsc_block_reader *reader = cursor->reader;
+    struct block_thread *thread = reader->now;
+    const uint64_t start = look(&words[*at]);
+    int status = 0;
+    end_code(drain, reader);
+    const uint32_t number = find_piece(drain, words, at, count, start);
+    if (number == NO_PIECE || !thread) return 0;
+    const struct rsc_block_piece *piece = &drain->pieces.pieces[number];
+    const int goes_on = thread->ends == RSC_PLAN_ENDS_REP && piece->pc == thread->end_pc;
+    if (reader->part_count && !goes_on) put_strings(drain, cursor, 1);
+    if (!(start & RSC_START_RESUMED) && (thread->ends == RSC_PLAN_ENDS_CALL || thread->ends == RSC_PLAN_ENDS_RETURN))
+        status = take_jump(drain, cursor, slot, piece->pc, (start & RSC_START_CALLS) != 0);
+    if (is_limited(drain)) {
+        if (piece->in_region && !reader->inside && thread->depth) {
+            reader->inside = 1;
+            reader->region_thread = thread->number;
+            reader->region_depth = thread->depth;
+        }
+        set_recording(drain, reader);
+    }
+    reader->piece = number;
+    reader->continued = (uint32_t)goes_on; /* the same instruction */
+    thread->ends = piece->ends;
+    thread->end_pc = piece->end_pc;
+    return status;
+}
+
+/* ---- the usual case ---- */
+
+/* A call or return among the accesses; there is room. */
+static inline void put_jump(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, int is_call, uint64_t from,
+                            uint64_t to) {
+    struct rsc_event *event = &drain->events[drain->event_count++];
+    *event = (struct rsc_event){.at = drain->count,
+                                .type = is_call ? RSC_EVENT_CALL : RSC_EVENT_RETURN,
+                                .thread = cursor->number,
+                                .a = (is_call ? from : to) | cursor->space,
+                                .b = is_call ? to | cursor->space : 0};
+    drain->stats.calls += (uint64_t)is_call;
+}
+
+/*
+ * Simple pieces, one after the other, while everything is recorded: the same as take_next() does, in fewer steps.
+ * Returns where it stops.
+ */
+static uint32_t take_simple(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const uint64_t *words,
+                            uint32_t at, uint32_t end) {
+    struct rsc_block_reader *reader = cursor->reader;
+    struct block_thread *thread = reader->now;
+    const struct rsc_block_pieces *pieces = &drain->pieces;
+    const uint64_t space = cursor->space, thread_bits = (uint64_t)cursor->number << 40;
+    uint64_t *const addrs = drain->addr, *const metas = drain->meta, *const pcs = drain->pc;
+    uint32_t ends = thread->ends, count = drain->count;
+    uint64_t end_pc = thread->end_pc, instructions = 0;
+    while (at < end && count < RSC_BATCH_ACCESSES - SPARE && drain->event_count < drain->event_room) {
+        const uint64_t start = look(&words[at]);
+        if ((start & ~(RSC_START_CALLS | 0xffffffffu)) != RSC_START) break;
+        const uint64_t offset = start & 0xffffffffu;
+        const uint32_t number = offset < RSC_PLAN_WORDS && pieces->number_of ? pieces->number_of[offset] : 0;
+        const struct rsc_block_piece *piece = &pieces->pieces[number];
+        if (!number || !piece->simple || at + 1 + piece->count > cursor->count) break;
+        if (ends != RSC_PLAN_ENDS) {
+            if (ends == RSC_PLAN_ENDS_REP) break;
+            drain->count = count;
+            if (start & RSC_START_CALLS) put_jump(drain, cursor, ends == RSC_PLAN_ENDS_CALL, end_pc, piece->pc);
+        }
+        const struct rsc_block_place *place = &pieces->places[piece->first];
+        const uint64_t *word = &words[at + 1];
+        for (uint32_t i = piece->count; i > 0; i--, place++, word++) {
+            const uint64_t addr = look(word) & ADDRESS;
+            addrs[count] = addr | space;
+            metas[count] = place->meta | thread_bits;
+            pcs[count] = place->pc | space;
+            count += addr != 0; /* 0: not made */
+        }
+        at += 1 + piece->count;
+        instructions += piece->instructions;
+        ends = piece->ends;
+        end_pc = piece->end_pc;
+    }
+    drain->count = count;
+    thread->ends = ends;
+    thread->end_pc = end_pc;
+    count_instructions(drain, reader, instructions);
+    return at;
+}
+
+/* ---- threads ---- */
+
+/* The slot's first thread was numbered with it. */
+static int number_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct block_thread *thread) {
+    struct rsc_block_reader *reader = cursor->reader;
+    *thread = (struct block_thread){.known = 1,
+                                    .number = cursor->number,
+                                    .tid = cursor->tid,
+                                    .frames = thread->frames,
+                                    .frame_room = thread->frame_room};
+    if (!reader->now) return rsc_guest_maps_first_stack(drain->maps, reader->process, thread->tid);
+    uint64_t pid = rsc_drain_process_number(drain, reader->process);
+    int status = rsc_drain_number_thread(drain, pid, &thread->tid, &thread->number);
+    return status < 0 ? status
+                      : rsc_drain_add_event(drain, RSC_EVENT_THREAD_START, thread->number, thread->tid, pid, NULL, 0);
+}
+
+static int take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record) {
+    struct rsc_block_reader *reader = cursor->reader;
+    const uint32_t id = (uint32_t)record->addr;
+    int status = 0;
+    if (id >= THREADS_MOST) return 0;
+    if (id >= reader->thread_count) {
+        uint32_t place = reader->now ? (uint32_t)(reader->now - reader->threads) : 0;
+        struct block_thread *threads = realloc(reader->threads, (id + 1) * sizeof *threads);
+        if (!threads) return RSC_ENOMEM;
+        memset(threads + reader->thread_count, 0, (id + 1 - reader->thread_count) * sizeof *threads);
+        reader->threads = threads;
+        reader->thread_count = id + 1;
+        if (reader->now) reader->now = &threads[place];
+    }
+    struct block_thread *thread = &reader->threads[id];
+    put_strings(drain, cursor, 1);
+    if (rsc_record_pc(record->word)) { /* it has ended */
+        if (!thread->known) return 0;
+        thread->known = 0;
+        cursor->is_part |= cursor->number == thread->number; /* its end is told once */
+        return rsc_drain_add_event(drain, RSC_EVENT_THREAD_END, thread->number, 0, 0, NULL, 0);
+    }
+    if (!thread->known && (status = number_thread(drain, cursor, thread)) < 0) return status;
+    reader->now = thread;
+    cursor->number = thread->number;
+    cursor->tid = thread->tid;
+    cursor->stack_known = thread->stack_known;
+    cursor->is_part = 0;
+    return rsc_drain_add_maps(drain);
+}
+
+static int take_record(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                       const struct rsc_record *record) {
+    struct rsc_block_reader *reader = cursor->reader;
+    const uint32_t type = rsc_record_type(record->word);
+    if (type == RSC_RECORD_SWITCH) {
+        end_code(drain, reader);
+        return take_switch(drain, cursor, record);
+    }
+    if (type == RSC_RECORD_MARKER) {
+        reader->marked = rsc_record_pc(record->word) != 0;
+        if (is_limited(drain)) set_recording(drain, reader);
+        if (drain->window.marked && !reader->recording && !reader->marked) return 0;
+    }
+    int status = rsc_drain_take_event(drain, cursor, slot, record);
+    if (reader->now) reader->now->stack_known = cursor->stack_known;
+    return status;
+}
+
+/* ---- the mode ---- */
+
+static int make_reader(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_slot *slot) {
+    cursor->reader = calloc(1, sizeof *cursor->reader);
+    if (!cursor->reader) return RSC_ENOMEM;
+    cursor->reader->process = rsc_process_id(slot->image, slot->pid);
+    cursor->reader->piece = NO_PIECE;
+    set_recording(drain, cursor->reader);
+    return 0;
+}
+
+/* A ring block stays where it is until its words are taken. */
+static int begin(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                 const struct rsc_found_block *found) {
+    if (!cursor->reader && make_reader(drain, cursor, slot) < 0) return RSC_ENOMEM;
+    cursor->block = *found;
+    cursor->passed = cursor->at = 0;
+    cursor->count = found->count;
+    drain->stats.blocks++;
+    if (found->start_ns < drain->taken_until_ns) drain->stats.late++;
+    cursor->start_ns = found->start_ns;
+    cursor->step_ns_256 = (found->end_ns > found->start_ns ? found->end_ns - found->start_ns : 0) * 256 / found->count;
+    return 0;
+}
+
+/* Strings that nothing continued. */
+static int begin_left(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead) {
+    (void)dead;
+    if (cursor->generation != slot->generation || !cursor->reader || !cursor->reader->part_count) return 0;
+    cursor->block = (struct rsc_found_block){.words = NULL};
+    cursor->passed = cursor->at = 0;
+    cursor->count = 1;
+    cursor->start_ns = drain->taken_until_ns;
+    cursor->step_ns_256 = 0;
+    return 1;
+}
+
+static int take_next(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint32_t *at) {
+    const uint64_t *words = cursor->block.words;
+    const uint32_t count = cursor->count;
+    const uint64_t word = look(&words[*at]);
+    int status = 0;
+    if (word & RSC_START) {
+        status = take_start(drain, cursor, slot, words, at, count);
+    } else if (word >> 56 && *at + 1 < count) {
+        const struct rsc_record record = {look(&words[*at + 1]), word};
+        status = take_record(drain, cursor, slot, &record);
+        *at += 2;
+    } else if (!word || cursor->reader->piece == NO_PIECE) {
+        ++*at; /* not written by our code */
+    }
+    if (status < 0) return status;
+    uint32_t after = take_words(drain, cursor, words, *at, count);
+    if (after == *at && !(look(&words[*at < count ? *at : 0]) >> 56)) cursor->reader->piece = NO_PIECE;
+    *at = after;
+    return status;
+}
+
+static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t most) {
+    const uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + (uint32_t)most;
+    const uint32_t before = drain->count;
+    uint32_t at = cursor->at;
+    int status = 0;
+    if (!cursor->block.words) {
+        put_strings(drain, cursor, 1);
+        at = end;
+    }
+    while (at < end && status >= 0 && drain->count < RSC_BATCH_ACCESSES - SPARE && drain->event_count < EVENTS_MOST) {
+        status = take_next(drain, cursor, slot, &at);
+        const struct rsc_block_reader *reader = cursor->reader;
+        if (status < 0 || at >= end || !reader->now || reader->part_count || is_limited(drain) ||
+            !(look(&cursor->block.words[at]) & RSC_START))
+            continue;
+        end_code(drain, cursor->reader);
+        at = take_simple(drain, cursor, cursor->block.words, at, end);
+    }
+    drain->stats.accesses += drain->count - before;
+    cursor->passed = cursor->at = at;
+    if (status < 0 || at < cursor->count || !cursor->block.words) return status < 0 ? status : 0;
+    end_code(drain, cursor->reader); /* blocks of code do not cross ring blocks */
+    if (cursor->block.is_last) rsc_drain_free_block(cursor, slot);
+    return 0;
+}
+
+const struct rsc_drain_mode rsc_drain_valgrind = {
+    .spare = SPARE,
+    .begin = begin,
+    .begin_left = begin_left,
+    .take = take,
+    .steps = rsc_drain_count_records,
+};

@@ -1,0 +1,278 @@
+/*
+ * tool_main.c - the Valgrind tool `reusescope`: options, and what Valgrind reports of threads, system calls and
+ * children; see tool_state.h.
+ */
+#include <pub_tool_aspacemgr.h>
+#include <pub_tool_clientstate.h>
+#include <pub_tool_libcassert.h>
+#include <pub_tool_libcbase.h>
+#include <pub_tool_libcfile.h>
+#include <pub_tool_libcprint.h>
+#include <pub_tool_libcproc.h>
+#include <pub_tool_machine.h>
+#include <pub_tool_options.h>
+#include <pub_tool_threadstate.h>
+#include <pub_tool_vki.h>
+#include <libvex.h>
+
+#include "collect/qemu/guest_code.h"
+#include "collect/valgrind/tool_state.h"
+
+/* Of Valgrind's core; its header is not packaged. */
+extern Bool VG_(clo_trace_children);
+
+enum {
+    CALL_MMAP = 9,
+    CALL_MPROTECT = 10,
+    CALL_CLOSE = 3,
+    CALL_OPENAT = 257,
+    CALL_READ = 0,
+    CALL_PREAD = 17,
+    CALL_FSTAT = 5,
+    CALL_NEWFSTATAT = 262,
+    CALL_MREMAP = 25
+};
+
+/* ---- threads ---- */
+
+static void on_start(ThreadId thread, ULong blocks) {
+    (void)blocks;
+    rsc_tool_resume(thread);
+}
+
+static void on_stop(ThreadId thread, ULong blocks) {
+    (void)blocks;
+    rsc_tool_pause(thread);
+}
+
+static void on_thread_end(ThreadId thread) {
+    if (thread == rsc_tool.thread) rsc_tool.thread = 0;
+    rsc_tool_put(thread, rsc_record_word(RSC_RECORD_SWITCH, 1, 1));
+}
+
+/* ---- the program's random bytes ---- */
+
+/* The kernel's gift to the new program, at the end of its initial stack: argc, argv, environment, auxiliary vector. */
+static void set_random_bytes(ThreadId thread) {
+    UWord *word = (UWord *)VG_(get_SP)(thread);
+    word += 1 + *word + 1;
+    while (*word++) {
+    }
+    for (; word[0] != 0; word += 2) {
+        if (word[0] != 25) continue; /* AT_RANDOM */
+        uint64_t state = rsc_tool.seed;
+        for (int i = 0; i < 16; i++) {
+            state = state * 6364136223846793005ull + 1442695040888963407ull;
+            ((UChar *)word[1])[i] = (UChar)(state >> 33);
+        }
+    }
+}
+
+static void on_first_instruction(ThreadId thread) {
+    static int started;
+    if (started) {
+        rsc_tool_resume(thread); /* another thread: the parent learns of its stack */
+        rsc_tool_put(VG_(get_SP)(thread), rsc_record_word(RSC_RECORD_STACK, 1, 0));
+        return;
+    }
+    started = 1;
+    set_random_bytes(thread);
+    rsc_tool_attach();
+}
+
+/* ---- system calls ---- */
+
+static int left_for_exec; /* the slot was given up for a program that is being started */
+
+/* Programs are tried in every folder of PATH: most do not exist. */
+static int can_start(const HChar *path) {
+    struct vg_stat file;
+    return path && !sr_isError(VG_(stat)(path, &file)) && VKI_S_ISREG(file.mode) &&
+           VG_(access)(path, False, False, True) == 0;
+}
+
+/* A program that can be followed: x86-64, or a script. Not a set-user-id program. */
+static int can_follow(const HChar *path) {
+    UChar head[20];
+    struct vg_stat file;
+    if (sr_isError(VG_(stat)(path, &file)) || file.mode & (VKI_S_ISUID | VKI_S_ISGID)) return 0;
+    SysRes opened = VG_(open)(path, VKI_O_RDONLY, 0);
+    if (sr_isError(opened)) return 0;
+    Int got = VG_(read)((Int)sr_Res(opened), head, sizeof head);
+    VG_(close)((Int)sr_Res(opened));
+    if (got >= 2 && head[0] == '#' && head[1] == '!') return 1;
+    return got == sizeof head && !VG_(memcmp)(head, "\177ELF\2\1", 6) && head[18] == 62; /* EM_X86_64 */
+}
+
+/* A file of ours for the new program, under its old number, even if this program closed what it did not open. */
+static void pass_on(int fd) {
+    HChar name[64];
+    struct vg_stat there;
+    if (fd < 0 || VG_(fstat)(fd, &there) == 0) return;
+    VG_(sprintf)(name, "/proc/%u/fd/%d", rsc_tool.ring->parent_pid, fd);
+    SysRes opened = VG_(open)(name, VKI_O_RDWR, 0);
+    if (sr_isError(opened) || (Int)sr_Res(opened) == fd) return;
+    VG_(dup2)((Int)sr_Res(opened), fd);
+    VG_(close)((Int)sr_Res(opened));
+}
+
+/* The file that execveat() names: in a folder, or an open file itself. */
+static const HChar *path_at(Int fd, const HChar *path) {
+    static HChar whole[2 * VKI_PATH_MAX], link[64];
+    if (fd == VKI_AT_FDCWD || !VG_(am_is_valid_for_client)((Addr)path, 1, VKI_PROT_READ) || path[0] == '/') return path;
+    VG_(sprintf)(link, "/proc/self/fd/%d", fd);
+    SSizeT length = VG_(readlink)(link, whole, VKI_PATH_MAX);
+    if (length <= 0) return NULL;
+    VG_(snprintf)(whole + length, VKI_PATH_MAX, "%s%s", path[0] ? "/" : "", path);
+    return whole;
+}
+
+static void before_exec(const HChar *path) {
+    left_for_exec = can_start(path);
+    if (!left_for_exec) return;
+    VG_(clo_trace_children) = rsc_tool.follow && rsc_tool.recording && can_follow(path);
+    if (VG_(clo_trace_children)) {
+        pass_on(rsc_tool.ring_fd);
+        pass_on(rsc_tool.log_fd);
+    } else __atomic_fetch_add(&rsc_tool.ring->execs, 1, __ATOMIC_RELAXED);
+    rsc_tool_detach();
+}
+
+/* It failed: this program runs on. */
+static void after_exec(void) {
+    if (!left_for_exec) return;
+    if (!VG_(clo_trace_children)) __atomic_fetch_sub(&rsc_tool.ring->execs, 1, __ATOMIC_RELAXED);
+    if (rsc_tool.recording) rsc_tool_attach();
+}
+
+/* Calls of the dynamic linker while it loads a library: what is mapped changes with each. */
+static int is_loading(UInt number) {
+    return number == CALL_MMAP || number == CALL_CLOSE || number == CALL_OPENAT || number == CALL_READ ||
+           number == CALL_PREAD || number == CALL_FSTAT || number == CALL_NEWFSTATAT;
+}
+
+static void before_call(ThreadId thread, UInt number, UWord *args, UInt count) {
+    const struct rsc_guest_syscalls *calls = rsc_guest_syscalls(RSC_GUEST_X86_64);
+    (void)thread, (void)count;
+    rsc_tool_discard();
+    if (!is_loading(number)) rsc_tool_note_maps();
+    if (number == calls->execve) before_exec((const HChar *)args[0]);
+    else if (number == calls->execveat) before_exec(path_at((Int)args[0], (const HChar *)args[1]));
+    else if (rsc_guest_may_block(calls, number)) rsc_tool_publish();
+}
+
+static void after_call(ThreadId thread, UInt number, UWord *args, UInt count, SysRes result) {
+    const struct rsc_guest_syscalls *calls = rsc_guest_syscalls(RSC_GUEST_X86_64);
+    (void)thread, (void)count;
+    if (number == calls->execve || number == calls->execveat) after_exec();
+    if (number == CALL_MMAP && !sr_isError(result) && (Int)args[4] >= 0) rsc_tool.maps_changed = 1;
+}
+
+/* ---- children ---- */
+
+/* The slot belongs to the old process. */
+static void after_fork(ThreadId thread) {
+    (void)thread;
+    __atomic_fetch_add(&rsc_tool.ring->forks, 1, __ATOMIC_RELAXED);
+    if (!rsc_tool.recording) return;
+    VG_(memset)(&rsc_tool.writer, 0, sizeof rsc_tool.writer);
+    if (!rsc_tool.follow) {
+        rsc_tool_stop();
+        return;
+    }
+    rsc_tool.image = __atomic_add_fetch(&rsc_tool.ring->images, 1, __ATOMIC_RELAXED);
+    rsc_tool_attach();
+}
+
+/* ---- loading ---- */
+
+static Bool take_option(const HChar *text) {
+    Int number;
+    if VG_INT_CLO (text, "--ring", number) {
+        rsc_tool.ring_fd = number;
+        return True;
+    }
+    if VG_INT_CLO (text, "--messages", number) {
+        rsc_tool.log_fd = number;
+        return True;
+    }
+    if VG_INT_CLO (text, "--follow", number) {
+        rsc_tool.follow = number != 0;
+        return True;
+    }
+    if VG_INT_CLO (text, "--contexts", number) {
+        rsc_tool.contexts = number != 0;
+        return True;
+    }
+    if VG_STR_CLO (text, "--roi", rsc_tool.roi) return True;
+    if VG_INT_CLO (text, "--seed", number) {
+        rsc_tool.seed = (uint64_t)number;
+        return True;
+    }
+    return False;
+}
+
+static void print_nothing(void) {}
+
+static void before_program(void) {
+    struct vki_rlimit limit = {0, 0};
+    if (rsc_tool_map_ring(rsc_tool.ring_fd) < 0) {
+        VG_(umsg)("this tool is started by reusescope run\n");
+        VG_(exit)(1);
+    }
+    /* Valgrind would write a core file of its own kind. */
+    if (VG_(getrlimit)(VKI_RLIMIT_CORE, &limit) == 0 && limit.rlim_cur) {
+        limit.rlim_cur = 0;
+        VG_(setrlimit)(VKI_RLIMIT_CORE, &limit);
+    }
+    rsc_tool.image = __atomic_add_fetch(&rsc_tool.ring->images, 1, __ATOMIC_RELAXED);
+    rsc_tool.recording = 1;
+}
+
+static void after_program(Int status) {
+    (void)status;
+    rsc_tool_detach();
+}
+
+/*
+ * Valgrind asks for its folder before any tool is asked anything: ours is beside this program. In the environment it
+ * would be the program's too. (The linker sends Valgrind's calls here: --wrap.)
+ */
+HChar *__real_vgPlain_getenv(const HChar *name);
+HChar *__wrap_vgPlain_getenv(const HChar *name);
+HChar *__wrap_vgPlain_getenv(const HChar *name) {
+    static HChar path[VKI_PATH_MAX];
+    if (VG_(strcmp)(name, "VALGRIND_LIB")) return __real_vgPlain_getenv(name);
+    SSizeT length = VG_(readlink)("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = 0;
+    HChar *slash = VG_(strrchr)(path, '/');
+    if (!slash) return NULL;
+    *slash = 0;
+    if (!VG_(strchr)(path, ':') && !VG_(strchr)(path, ' ')) return path;
+    /* ld.so would split the name in LD_PRELOAD: a descriptor stands for the folder. */
+    SysRes opened = VG_(open)(path, VKI_O_RDONLY, 0);
+    Int kept = sr_isError(opened) ? -1 : VG_(fcntl)((Int)sr_Res(opened), VKI_F_DUPFD, 200);
+    if (!sr_isError(opened)) VG_(close)((Int)sr_Res(opened));
+    if (kept >= 0) VG_(sprintf)(path, "/proc/self/fd/%d", kept);
+    return path;
+}
+
+static void set_up(void) {
+    VG_(details_name)("reusescope");
+    VG_(details_version)(NULL);
+    VG_(details_description)("records memory accesses for reusescope");
+    VG_(details_copyright_author)("the reusescope authors; Valgrind's parts are under the GPL");
+    VG_(details_bug_reports_to)("the reusescope project");
+    VG_(details_avg_translation_sizeB)(500);
+    VG_(basic_tool_funcs)(before_program, rsc_tool_instrument, after_program);
+    VG_(needs_command_line_options)(take_option, print_nothing, print_nothing);
+    VG_(needs_syscall_wrapper)(before_call, after_call);
+    VG_(track_start_client_code)(on_start);
+    VG_(track_stop_client_code)(on_stop);
+    VG_(track_pre_thread_first_insn)(on_first_instruction);
+    VG_(track_pre_thread_ll_exit)(on_thread_end);
+    VG_(atfork)(NULL, NULL, after_fork);
+    VG_(clo_vex_control).guest_chase = False; /* calls and returns end blocks: the parent sees them */
+}
+
+VG_DETERMINE_INTERFACE_VERSION(set_up)

@@ -1,0 +1,169 @@
+/* tool_words.c - see tool_state.h. */
+#include <pub_tool_aspacemgr.h>
+#include <pub_tool_libcbase.h>
+#include <pub_tool_libcfile.h>
+#include <pub_tool_libcprint.h>
+#include <pub_tool_libcproc.h>
+#include <pub_tool_machine.h>
+#include <libvex_guest_amd64.h>
+
+#include "collect/valgrind/tool_state.h"
+
+/* Of Valgrind's core; their headers are not packaged. */
+void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
+SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, Off64T offset);
+
+#define MAPS_BYTES (1u << 19)
+#define SEGMENTS_MOST 8192
+
+struct rsc_tool rsc_tool;
+
+/* For words that nobody wants. */
+static uint64_t sink[RSC_BLOCK_WORDS];
+static const struct rsc_tool_shadow sink_shadow = {sink, sink + RSC_BLOCK_WORDS - RSC_BLOCK_SPARE};
+static int instrumented; /* translations made before recording stopped are left */
+
+int rsc_tool_map_ring(int fd) {
+    SysRes mapped =
+        VG_(am_shared_mmap_file_float_valgrind)(sizeof(struct rsc_ring), VKI_PROT_READ | VKI_PROT_WRITE, fd, 0);
+    if (sr_isError(mapped)) return -1;
+    rsc_tool.ring = (struct rsc_ring *)sr_Res(mapped);
+    rsc_tool.ring_fd = fd;
+    return rsc_tool.ring->magic == RSC_RING_MAGIC ? 0 : -1;
+}
+
+/* ---- the slot ---- */
+
+void rsc_tool_stop(void) {
+    if (!rsc_tool.recording) return;
+    rsc_tool.recording = 0;
+    instrumented = 1;
+    VG_(memset)(&rsc_tool.writer, 0, sizeof rsc_tool.writer);
+}
+
+void rsc_tool_discard(void) {
+    if (!instrumented) return;
+    instrumented = 0;
+    VG_(discard_translations)(0, ~0ull >> 1, "reusescope");
+}
+
+/* The parent is gone, or has enough. */
+static int is_over(void) { return !rsc_tool.writer.next || __atomic_load_n(&rsc_tool.ring->enough, __ATOMIC_RELAXED); }
+
+void rsc_tool_attach(void) {
+    uint32_t pid = (uint32_t)VG_(getpid)();
+    if (rsc_ring_attach_patiently(&rsc_tool.writer, rsc_tool.ring, pid, pid) < 0) {
+        rsc_tool_stop();
+        return;
+    }
+    rsc_tool.writer.slot->image = rsc_tool.image;
+    rsc_tool.thread = 0;
+    rsc_tool.maps_changed = 1;
+    rsc_tool_note_maps();
+}
+
+void rsc_tool_detach(void) {
+    if (rsc_tool.recording) rsc_ring_detach(&rsc_tool.writer);
+}
+
+void rsc_tool_publish(void) {
+    if (rsc_tool.recording && (rsc_ring_publish(&rsc_tool.writer) < 0 || is_over())) rsc_tool_stop();
+}
+
+void rsc_tool_put(uint64_t addr, uint64_t word) {
+    if (rsc_tool.recording && rsc_ring_put(&rsc_tool.writer, addr, word) < 0) rsc_tool_stop();
+}
+
+/* ---- while client code runs ---- */
+
+static struct rsc_tool_shadow *shadow_of(UChar *guest) {
+    return (struct rsc_tool_shadow *)(guest + sizeof(VexGuestAMD64State));
+}
+
+static struct rsc_tool_shadow current(void) {
+    return rsc_tool.recording ? (struct rsc_tool_shadow){rsc_tool.writer.next, rsc_tool.writer.end} : sink_shadow;
+}
+
+VG_REGPARM(1) void rsc_tool_make_room(UChar *guest) {
+    if (rsc_tool.recording) {
+        rsc_tool.writer.next = shadow_of(guest)->next;
+        if (rsc_ring_make_room(&rsc_tool.writer) < 0 || is_over()) rsc_tool_stop();
+        else rsc_tool_note_maps();
+    }
+    *shadow_of(guest) = current();
+}
+
+VG_REGPARM(2) void rsc_tool_start_inline(UChar *guest, const uint64_t *plan) {
+    uint32_t entries = rsc_plan_entries(plan[2]), exits = (uint32_t)(plan[2] >> 58);
+    uint64_t *next = shadow_of(guest)->next;
+    VG_(memcpy)(next, plan, (3 + entries + exits) * sizeof *plan);
+    shadow_of(guest)->next = next + 2 + entries + exits; /* the block's words follow, one after */
+}
+
+/*
+ * A fault left a block in the middle: its words are there but are not counted. The last one is of the access that
+ * faulted, if the instruction at fault made any. The words of the accesses after it are 0, as if they were not made.
+ */
+static void keep_words_of_fault(ThreadId thread) {
+    uint64_t *start = rsc_tool.writer.next, *last = start;
+    if (!start || start >= rsc_tool.writer.end || !*start || rsc_tool.ring->unread) return;
+    for (uint64_t *word = start; word < rsc_tool.writer.end + RSC_BLOCK_SPARE; word++)
+        if (*word) last = word;
+    const uint64_t *plan = *start & RSC_START_INLINE ? start + 1 : rsc_tool.ring->plans + (*start & 0xffffffffu);
+    uint64_t *first =
+        *start & RSC_START_INLINE ? start + 3 + rsc_plan_entries(plan[1]) + rsc_plan_exits(plan[1]) : start + 1;
+    if (last >= first && rsc_record_pc(plan[2 + (last - first)]) == (VG_(get_IP)(thread) & 0xffffffffffffull))
+        *last = 0;
+    rsc_tool.writer.next = first + rsc_plan_entries(plan[1]);
+}
+
+void rsc_tool_resume(ThreadId thread) {
+    if (rsc_tool.recording && rsc_tool.thread != thread) {
+        rsc_tool.thread = thread;
+        rsc_tool_put(thread, rsc_record_word(RSC_RECORD_SWITCH, 1, 0));
+    }
+    struct rsc_tool_shadow now = current();
+    VG_(set_shadow_regs_area)(thread, 1, 0, sizeof now, (const UChar *)&now);
+}
+
+void rsc_tool_pause(ThreadId thread) {
+    struct rsc_tool_shadow now;
+    if (!rsc_tool.recording) return;
+    VG_(get_shadow_regs_area)(thread, (UChar *)&now, 1, 0, sizeof now);
+    rsc_tool.writer.next = now.next;
+    keep_words_of_fault(thread);
+}
+
+/* ---- what is mapped ---- */
+
+static UInt put_line(HChar *text, UInt room, Addr start, Addr end, int read, int write, int execute, uint64_t offset,
+                     const HChar *name) {
+    return VG_(snprintf)(text, (Int)room, "%lx-%lx %c%c%cp %llx 00:00 0 %s\n", start, end, read ? 'r' : '-',
+                         write ? 'w' : '-', execute ? 'x' : '-', (ULong)offset, name ? name : "");
+}
+
+/* The program's own memory, in the form of /proc/PID/maps. */
+static UInt list_maps(HChar *text) {
+    static Addr starts[SEGMENTS_MOST];
+    UInt used = 0;
+    Int count = VG_(am_get_segment_starts)(SkFileC | SkAnonC | SkShmC, starts, SEGMENTS_MOST);
+    for (Int i = 0; i < count && used + 8192 < MAPS_BYTES; i++) {
+        const NSegment *segment = VG_(am_find_nsegment)(starts[i]);
+        if (!segment) continue;
+        const HChar *name = segment->kind == SkFileC ? VG_(am_get_filename)(segment) : NULL;
+        used += put_line(text + used, MAPS_BYTES - used, segment->start, segment->end + 1, segment->hasR, segment->hasW,
+                         segment->hasX, segment->kind == SkFileC ? (uint64_t)segment->offset : 0, name);
+    }
+    Addr top = VG_(thread_get_stack_max)(1);
+    if (top) used += put_line(text + used, MAPS_BYTES - used, top & ~4095ul, (top | 4095) + 1, 1, 1, 0, 0, "[stack]");
+    return used;
+}
+
+void rsc_tool_note_maps(void) {
+    static HChar text[MAPS_BYTES];
+    if (!rsc_tool.maps_changed || !rsc_tool.recording) return;
+    rsc_tool.maps_changed = 0;
+    uint64_t process = rsc_process_id(rsc_tool.image, (uint32_t)VG_(getpid)());
+    uint64_t end = rsc_ring_note(rsc_tool.ring, RSC_NOTE_NATIVE_MAPS, process, text, list_maps(text));
+    if (end) rsc_tool_put(1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
+}
