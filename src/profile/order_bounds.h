@@ -5,14 +5,14 @@
  * and times are taken every few microseconds. So a reference of one thread may have come
  * before or after each reference of the others in the same few microseconds. The collector
  * counts, for all references, among how many others their place is uncertain, and how many
- * references are of a line that another thread wrote at such an uncertain time.
+ * references may be invalidated or not because another thread wrote their line at such a time.
  *
  * Shared stacks: both ends of a reuse may move by that many references, and its distance by the
  * distinct lines among them, which the profile's own intervals give. The curve's bars are the
  * curve shifted by that to both sides, averaged over all references.
  *
- * Private stacks: distances are a thread's own. References to lines that another thread wrote at
- * an uncertain time may be invalidated or not: all of them are, or none.
+ * Private stacks: distances are a thread's own. The references that may be invalidated or not all
+ * are, or none.
  */
 #ifndef RSC_PROFILE_ORDER_BOUNDS_H
 #define RSC_PROFILE_ORDER_BOUNDS_H
@@ -28,7 +28,7 @@ struct rsc_order_bounds {
         double others;
     } bin[RSC_ORDER_BINS]; /* [0]: of certain place; [b]: 2^(b-1) up to 2^b - 1 others */
     uint64_t recorded; /* references, of which so many conflict: */
-    uint64_t conflicts; /* another thread used the line at an uncertain time, and one of the two wrote */
+    uint64_t conflicts; /* may be invalidated or not: another thread wrote the line at an uncertain time */
     double
         time_ns; /* sum over references: how long the segment of time is that they are in, if others overlap with it */
 };

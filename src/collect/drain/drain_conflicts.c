@@ -1,35 +1,35 @@
 /*
- * drain_conflicts.c - counts references whose order against a write of another thread is uncertain: both are of one
- * line, in segments of their threads that overlap in time (drain_order.c).
+ * drain_conflicts.c - counts references that may be invalidated or not, depending on an order of threads that is not
+ * known: both threads use the line in segments that overlap in time (drain_order.c).
  *
- * Only lines used in the same few microseconds matter, so a small table that forgets suffices.
+ * In whichever order two threads use a line, each write of one invalidates at most one use of the other. So a use is
+ * counted when there is a write of the other that no other use was counted for. Only lines used in the same few
+ * microseconds matter: a small table that forgets, of the two threads that last used each line.
  */
 #include "collect/drain/drain_state.h"
 
+static void match(struct rsc_drain *drain, struct rsc_drain_user *user, struct rsc_drain_user *writer) {
+    uint32_t count = user->uses < writer->writes ? user->uses : writer->writes;
+    user->uses -= count;
+    writer->writes -= count;
+    drain->stats.order.conflicts += count;
+}
+
 static void note(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t line, int is_write) {
-    struct rsc_drain_conflict *entry =
-        &drain->conflicts[(line * 0x9E3779B97F4A7C15ull) >> (64 - RSC_DRAIN_CONFLICT_BITS)];
-    const int known = entry->line == line + 1;
-    if (known && entry->segment == cursor->segment) {
-        if (entry->contested) drain->stats.order.conflicts++;
-        else entry->count++;
-        entry->wrote |= (uint8_t)is_write;
-        return;
-    }
-    int contested = 0;
-    /* A segment of another thread that had not ended when this one began; its own earlier ones had. */
-    if (known && entry->end_ns > cursor->begin_ns && (is_write || entry->wrote)) {
-        drain->stats.order.conflicts += entry->count + 1;
-        contested = 1;
-    }
-    uint8_t wrote = (uint8_t)(is_write || (contested && entry->wrote));
-    uint64_t end_ns = contested && entry->end_ns > cursor->end_ns ? entry->end_ns : cursor->end_ns;
-    *entry = (struct rsc_drain_conflict){.line = line + 1,
-                                         .end_ns = end_ns,
-                                         .segment = cursor->segment,
-                                         .count = !contested,
-                                         .contested = (uint8_t)contested,
-                                         .wrote = wrote};
+    struct rsc_drain_line *entry = &drain->lines[(line * 0x9E3779B97F4A7C15ull) >> (64 - RSC_DRAIN_LINE_BITS)];
+    if (entry->line != line + 1) *entry = (struct rsc_drain_line){.line = line + 1};
+    uint32_t own = entry->users[0].thread == cursor->number + 1   ? 0
+                   : entry->users[1].thread == cursor->number + 1 ? 1
+                                                                  : entry->users[0].end_ns > entry->users[1].end_ns;
+    struct rsc_drain_user *user = &entry->users[own], *other = &entry->users[!own];
+    if (user->segment != cursor->segment || user->thread != cursor->number + 1)
+        *user =
+            (struct rsc_drain_user){.segment = cursor->segment, .end_ns = cursor->end_ns, .thread = cursor->number + 1};
+    user->uses++;
+    user->writes += (uint32_t)is_write;
+    if (!other->thread || other->end_ns <= cursor->begin_ns) return; /* it was over before */
+    match(drain, user, other);
+    match(drain, other, user);
 }
 
 void rsc_drain_note_conflicts(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint32_t from) {

@@ -99,15 +99,17 @@ struct rsc_drain_cursor {
     uint64_t last_addr, last_word; /* the record before */
 };
 
-/* A line used lately (drain_conflicts.c). */
-struct rsc_drain_conflict {
-    uint64_t line; /* + 1; 0: none */
-    uint64_t end_ns; /* of the segment that used it */
-    uint64_t segment;
-    uint32_t count; /* uses there that are not counted as uncertain */
-    uint8_t contested, wrote;
+/* A line used lately, and the two threads that used it last (drain_conflicts.c). */
+struct rsc_drain_user {
+    uint64_t segment, end_ns; /* of the thread */
+    uint32_t thread; /* + 1; 0: none */
+    uint32_t uses, writes; /* in that segment; those that no other was counted for */
 };
-#define RSC_DRAIN_CONFLICT_BITS 12u
+struct rsc_drain_line {
+    uint64_t line; /* + 1; 0: none */
+    struct rsc_drain_user users[2];
+};
+#define RSC_DRAIN_LINE_BITS 12u
 
 struct rsc_drain {
     struct rsc_ring *ring;
@@ -126,7 +128,7 @@ struct rsc_drain {
     struct rsc_drain_cursor *ready[RSC_RING_SLOTS]; /* cursors with records, of ready_count threads */
     uint32_t ready_count;
     uint64_t segments; /* begun */
-    struct rsc_drain_conflict conflicts[1u << RSC_DRAIN_CONFLICT_BITS];
+    struct rsc_drain_line lines[1u << RSC_DRAIN_LINE_BITS];
     uint64_t held_since_ns; /* since when a slower thread is waited for; 0: not waiting */
     uint64_t looked_ns; /* when threads were last checked for being alive */
     uint64_t taken_until_ns;

@@ -55,7 +55,7 @@ static void describe_order(struct rsc_run_facts *facts, const struct rsc_drain_s
     rsc_facts_add(
         facts,
         "order of threads: certain at synchronisations; in between known to %.1f us on average, so that 90 %% "
-        "of references have their place to within %.0f of other threads; %.2f %% meet a write at such a time",
+        "of references have their place to within %.0f of other threads; %.2f %% may be invalidated or not",
         order->time_ns / (double)uncertain / 1e3, rsc_order_bounds_quantile(order, 0.9),
         order->recorded ? 100 * (double)order->conflicts / (double)order->recorded : 0);
 }
