@@ -12,14 +12,14 @@
 
 int rsc_sample_places_count(const struct rsc_sample_places *places, const struct rsc_sample_record *record,
                             const struct rsc_batch *batch, uint32_t access, const uint32_t *tags, uint32_t use_tag) {
-    uint32_t rds[UNITS], last[UNITS], from[UNITS], rd = RSC_RD_INVALIDATED;
+    uint32_t rds[UNITS], last[UNITS], from[UNITS], tag[UNITS], rd = RSC_RD_INVALIDATED;
     int reused = record->outcome == RSC_SAMPLE_REUSED;
     if (!reused && record->outcome != RSC_SAMPLE_INVALIDATED) return 0;
     if (reused) rd = record->distance < RSC_RD_INVALIDATED ? (uint32_t)record->distance : RSC_RD_INVALIDATED - 1;
-    for (uint32_t i = 0; i < UNITS; i++) rds[i] = rd, last[i] = use_tag, from[i] = access;
+    for (uint32_t i = 0; i < UNITS; i++) rds[i] = rd, last[i] = use_tag, from[i] = access, tag[i] = tags[access];
     uint64_t units = (uint64_t)llround(record->weight / places->period);
     for (units = units ? units : 1; units; units -= units < UNITS ? units : UNITS)
-        if (rsc_attribution_count(places->attribution, batch, from, tags, rds, last,
+        if (rsc_attribution_count(places->attribution, batch, from, tag, rds, last,
                                   units < UNITS ? (uint32_t)units : UNITS) < 0)
             return RSC_ENOMEM;
     return 0;

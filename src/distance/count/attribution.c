@@ -53,6 +53,7 @@ int rsc_attribution_new(struct rsc_attribution **out, const struct rsc_attributi
     struct rsc_attribution *a = *out = calloc(1, sizeof *a);
     if (!options) options = &usual;
     if (!a) goto fail;
+    a->run = RSC_WIDE_PICK(rsc_simd_best(), rsc_attribution_run);
     uint32_t nodes = or_default(options->context_rows, RSC_CALL_NODES_MAX);
     uint32_t code_rows = or_default(options->code_rows, CODE_ROWS);
     a->cap = options->rd_cap && options->rd_cap < UINT32_MAX ? (uint32_t)options->rd_cap : UINT32_MAX;
@@ -170,6 +171,8 @@ static int next_group(struct rsc_attribution *a, uint64_t pc, uint32_t node, uin
     return 0;
 }
 
+static const uint64_t no_pcs[1];
+
 /* Where tagging is. */
 struct tagging {
     uint64_t thread, line; /* of the access before; UINT64_MAX: not known */
@@ -180,10 +183,11 @@ struct tagging {
 /* Tags the accesses first .. end - 1, with no event in between. */
 static inline int give_tags(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t first, uint32_t end,
                             uint32_t *tags, struct tagging *at) {
-    uint64_t thread = at->thread, line = at->line, metas = at->metas;
+    const uint64_t *pcs = batch->pc ? batch->pc : no_pcs;
+    uint64_t pc_mask = batch->pc ? UINT32_MAX : 0, thread = at->thread, line = at->line, metas = at->metas;
     uint32_t base = at->group << RSC_CHUNK_BITS, mask = at->group == RSC_GROUP_NONE ? 0 : RSC_CHUNK_MASK;
     for (uint32_t i = first; i < end; i++) {
-        uint64_t pc = batch->pc ? batch->pc[i] : 0, meta = batch->meta[i];
+        uint64_t pc = pcs[i & pc_mask], meta = batch->meta[i];
         metas |= meta;
         if (meta >> 40 != thread) {
             thread = meta >> 40;
@@ -244,4 +248,13 @@ int rsc_attribution_tags(struct rsc_attribution *a, const struct rsc_batch *batc
     if (rsc_meta_kind(tagging.metas) & RSC_FETCH) a->has_fetches = 1;
     see_strides(a, batch, tags);
     return 0;
+}
+
+/* ---- counting ---- */
+
+void rsc_attribution_keep_objects(struct rsc_attribution *a, uint64_t *objects) { a->kept_objects = objects; }
+
+int rsc_attribution_count(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *from,
+                          const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag, uint32_t count) {
+    return a->run(a, batch, from, tags, rd, last_tag, count);
 }

@@ -45,7 +45,7 @@ void rsc_attribution_free(struct rsc_attribution *attribution);
 int rsc_attribution_tags(struct rsc_attribution *attribution, const struct rsc_batch *batch, uint32_t *tags);
 
 /*
- * Counts references: made by access from[i] of the batch with tags[from[i]], distance
+ * Counts references: made by access from[i] of the batch, with its tag tags[i], distance
  * rd[i] (UINT32_MAX: cold, one less: invalidated; neither makes a pair), previous use of
  * the line tagged last_tag[i]. Objects are looked up by the access's address as of its
  * place among the batch's events. Returns 0 or RSC_ENOMEM.

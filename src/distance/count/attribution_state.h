@@ -2,6 +2,7 @@
 #ifndef RSC_DISTANCE_COUNT_ATTRIBUTION_STATE_H
 #define RSC_DISTANCE_COUNT_ATTRIBUTION_STATE_H
 
+#include "base/cpu.h"
 #include "base/fail.h"
 #include "distance/count/attribution.h"
 #include "distance/count/narrow_tally.h"
@@ -29,7 +30,13 @@ struct pair_object {
     uint64_t votes; /* votes for it, minus votes against */
 };
 
+/* As rsc_attribution_count(). */
+typedef int rsc_attribution_run_fn(struct rsc_attribution *, const struct rsc_batch *, const uint32_t *,
+                                   const uint32_t *, const uint32_t *, const uint32_t *, uint32_t);
+RSC_WIDE_DECLARE(rsc_attribution_run_fn, rsc_attribution_run); /* attribution_kernel.c */
+
 struct rsc_attribution {
+    rsc_attribution_run_fn *run;
     struct rsc_call_paths paths;
 
     struct rsc_places places;

@@ -50,9 +50,8 @@ int rsc_counting_take(struct rsc_counting *counting, struct rsc_error *error) {
     if (rsc_accumulate(&counting->sum, batch, counting->from, counting->rd, counting->no_ri ? NULL : counting->ri,
                        count) < 0)
         return rsc_fail_memory(error, "phases");
-    if (counting->tags.attribution &&
-        rsc_attribution_count(counting->tags.attribution, batch, counting->from, counting->tags.tag, counting->rd,
-                              counting->last_tag, count) < 0)
+    if (counting->tags.attribution && rsc_attribution_count(counting->tags.attribution, batch, counting->from,
+                                                            counting->tag, counting->rd, counting->last_tag, count) < 0)
         return rsc_fail_memory(error, "attribution");
     if (counting->top.wanted)
         rsc_top_lines_count(&counting->top, counting->lines, counting->rd, rsc_counting_objects(counting), count);

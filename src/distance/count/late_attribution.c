@@ -27,7 +27,7 @@ struct rsc_late_attribution {
     struct rsc_reference_cursor cursor;
     uint32_t *tags; /* of current */
     uint32_t tag_room;
-    uint32_t from[BLOCK], rd[BLOCK], last_tag[BLOCK];
+    uint32_t from[BLOCK], tag[BLOCK], rd[BLOCK], last_tag[BLOCK];
 };
 
 static int late_new(struct rsc_late_attribution **out, uint64_t rd_cap, uint32_t line_shift, struct rsc_error *error) {
@@ -134,10 +134,11 @@ int rsc_late_attribution_count(struct rsc_late_attribution *late, const uint64_t
             continue;
         }
         for (uint32_t i = 0; i < part; i++) {
+            late->tag[i] = late->tags[late->from[i]];
             late->rd[i] = (uint32_t)outcomes[i];
             late->last_tag[i] = (uint32_t)(outcomes[i] >> 32);
         }
-        if (rsc_attribution_count(late->counting, &late->current->batch, late->from, late->tags, late->rd,
+        if (rsc_attribution_count(late->counting, &late->current->batch, late->from, late->tag, late->rd,
                                   late->last_tag, part) < 0)
             return RSC_ENOMEM;
         outcomes += part;

@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) void find_bucket(struct rsc_exact *
     __builtin_prefetch(exact->map.buckets + home);
 }
 
-static inline __attribute__((always_inline)) void find_unit(struct rsc_exact *exact, uint32_t k) {
+static inline __attribute__((always_inline)) void find_unit(struct rsc_exact *exact, uint32_t k, int tagged) {
     uint64_t line = exact->unanswered.line[k];
     struct rsc_line_bucket *bucket;
     uint32_t entry;
@@ -48,6 +48,7 @@ static inline __attribute__((always_inline)) void find_unit(struct rsc_exact *ex
     }
     exact->unanswered.unit[k] = unit;
     __builtin_prefetch(exact->map.units + first, 1);
+    if (tagged) __builtin_prefetch(exact->map.extra + first, 1);
 }
 
 static inline __attribute__((always_inline)) void find_bit(struct rsc_exact *exact, uint32_t k, int with_ri) {
@@ -120,11 +121,11 @@ static inline __attribute__((always_inline)) int exact_block(struct rsc_exact *e
     int status = 0;
     for (uint32_t k = n; n && k < n + RSC_EXACT_AHEAD; k++) rest->line[k] = rest->line[n - 1];
     for (uint32_t k = 0; n && k < AHEAD_BUCKET; k++) find_bucket(exact, k);
-    for (uint32_t k = 0; n && k < AHEAD_UNIT; k++) find_unit(exact, k);
+    for (uint32_t k = 0; n && k < AHEAD_UNIT; k++) find_unit(exact, k, tags != NULL);
     for (uint32_t k = 0; n && k < AHEAD_BIT; k++) find_bit(exact, k, with_ri);
     for (uint32_t k = 0; k < n; k++) {
         find_bucket(exact, k + AHEAD_BUCKET);
-        find_unit(exact, k + AHEAD_UNIT);
+        find_unit(exact, k + AHEAD_UNIT, tags != NULL);
         find_bit(exact, k + AHEAD_BIT, with_ri);
         uint32_t i = rest->index[k], unit = 0;
         uint32_t above = single ? recent->count : rest->above[k];

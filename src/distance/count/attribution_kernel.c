@@ -1,5 +1,6 @@
 /*
- * attribution_count.c - counts references in the tables of attribution_state.h.
+ * attribution_kernel.c - counts references in the tables of attribution_state.h; compiled
+ * once per vector width.
  *
  * Each reference touches tables of megabytes. So it is counted once for code: in its
  * pair's row, or if the pair has none in its instruction's. A pair that leaves the
@@ -9,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/cpu.h"
 #include "distance/count/attribution_state.h"
 
 #define CHUNK 128u /* references looked up together: their cache lines fit L1 */
@@ -48,13 +50,15 @@ static void bins_of(const uint32_t *rd, uint32_t cap, uint8_t *bin, uint32_t cou
     for (uint32_t i = 0; i < count; i++) bin[i] = (uint8_t)rsc_tally_bin(rd[i], cap);
 }
 
-static void look_up(struct rsc_attribution *a, struct chunk *chunk, const uint32_t *from, const uint32_t *tags,
-                    const uint32_t *rd, const uint32_t *last_tag, uint32_t count) {
+static void look_up(struct rsc_attribution *a, struct chunk *chunk, const uint32_t *tags, const uint32_t *rd,
+                    const uint32_t *last_tag, uint32_t count) {
     const struct rsc_space_saving *pairs = &a->pairs;
     bins_of(rd, a->cap, chunk->bin, count);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t none = rd[i] >= UINT32_MAX - 1 ? NO_PAIR : 0;
-        chunk->pair[i] = none | (uint64_t)last_tag[i] << 32 | tags[from[i]];
+        uint32_t none = rd[i] >= UINT32_MAX - 1 ? NO_PAIR >> 32 : 0;
+        chunk->pair[i] = (uint64_t)(last_tag[i] | none) << 32 | tags[i];
+    }
+    for (uint32_t i = 0; i < count; i++) {
         chunk->hash[i] = rsc_space_saving_hash(chunk->pair[i]);
         rsc_space_saving_prefetch(pairs, chunk->hash[i]);
     }
@@ -96,8 +100,6 @@ static void count_chunk(struct rsc_attribution *a, struct chunk *chunk, uint32_t
 }
 
 /* ---- objects ---- */
-
-void rsc_attribution_keep_objects(struct rsc_attribution *a, uint64_t *objects) { a->kept_objects = objects; }
 
 static int same_object(uint64_t a, uint64_t b) {
     return a == b || (rsc_object_sort(a) == RSC_OBJECT_GLOBAL && rsc_object_sort(b) == RSC_OBJECT_GLOBAL);
@@ -164,12 +166,12 @@ static int count_among_changes(struct rsc_attribution *a, const struct rsc_batch
     return 0;
 }
 
-int rsc_attribution_count(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *from,
-                          const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag, uint32_t count) {
+int RSC_WIDE(rsc_attribution_run)(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *from,
+                                  const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag, uint32_t count) {
     struct chunk chunk;
     for (uint32_t done = 0; done < count; done += CHUNK) {
         uint32_t part = count - done < CHUNK ? count - done : CHUNK;
-        look_up(a, &chunk, from + done, tags, rd + done, last_tag + done, part);
+        look_up(a, &chunk, tags + done, rd + done, last_tag + done, part);
         count_chunk(a, &chunk, part);
         uint64_t *kept = a->kept_objects ? a->kept_objects + done : NULL;
         if (kept) memset(kept, 0, part * sizeof *kept);
