@@ -251,6 +251,8 @@ static void add_object(void *into, const void *source) {
 
 static int more_code(const void *left, const void *right) {
     const struct rsc_code_row *a = left, *b = right;
+    int other = rsc_place_is_other(&a->place) - rsc_place_is_other(&b->place);
+    if (other) return other; /* it stays last */
     if (a->references != b->references) return a->references < b->references ? 1 : -1;
     return a->place.pc < b->place.pc ? -1 : a->place.pc > b->place.pc;
 }

@@ -15,6 +15,8 @@
 #ifndef RSC_PROFILE_PROFILE_MODEL_H
 #define RSC_PROFILE_PROFILE_MODEL_H
 
+#include <string.h>
+
 #include <reusescope/profile.h>
 
 #include "base/data_source.h"
@@ -82,6 +84,15 @@ struct rsc_place {
                       * is not known */
     uint32_t loop; /* 1 + index into the profile's loops, of the innermost around it; 0: none, or not known */
 };
+
+/*
+ * The function of the code row for all references that have no row of their own: pc 0,
+ * the last row, and never ranked.
+ */
+#define RSC_OTHER_CODE "(other code)"
+static inline int rsc_place_is_other(const struct rsc_place *place) {
+    return place->pc == 0 && place->function && !strcmp(place->function, RSC_OTHER_CODE);
+}
 
 /*
  * A loop of the machine code that contains a place of the profile, or one around such

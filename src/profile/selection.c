@@ -50,7 +50,8 @@ int rsc_selection_make(struct rsc_selection *selection, const struct rsc_profile
         uint64_t misses = rsc_histogram_at_least(&row->rd, selection->size_lines) + row->invalidated;
         selection->misses += misses;
         selection->invalidated += row->invalidated;
-        if (misses) selection->codes[selection->count++] = (struct rsc_selected){row, misses};
+        if (misses && !rsc_place_is_other(&row->place))
+            selection->codes[selection->count++] = (struct rsc_selected){row, misses};
     }
     qsort(selection->codes, selection->count, sizeof *selection->codes, by_misses);
     return 0;

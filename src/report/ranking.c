@@ -81,8 +81,9 @@ static size_t collect_rows(struct rsc_ranking *ranking, const struct rsc_row_tab
     size_t count = 0;
     for (size_t i = 0; i < rsc_row_table_count(table, ranking->profile); i++) {
         const void *row = rsc_row_table_row(table, ranking->profile, i);
-        if (ranking->what == RSC_RANK_SOURCE && !rsc_place_has_line(&((const struct rsc_code_row *)row)->place))
-            continue;
+        const struct rsc_place *place = &((const struct rsc_code_row *)row)->place;
+        if (ranking->what == RSC_RANK_SOURCE && !rsc_place_has_line(place)) continue;
+        if (ranking->what == RSC_RANK_LINES && rsc_place_is_other(place)) continue;
         ranking->rows[count++] = row;
     }
     return count;

@@ -17,6 +17,7 @@
 #include "distance/count/attribution.h"
 #include "distance/exact/exact_state.h"
 #include "property/random_traces.h"
+#include "report/ranking.h"
 #include "trace/references.h"
 
 #define PCS_MAX 40
@@ -231,6 +232,15 @@ static struct rsc_profile *by_hand(const struct traced *traced, const struct rsc
     return profile;
 }
 
+/* Whatever is largest, other code is no rank. */
+static void check_ranked(const struct rsc_profile *profile) {
+    struct rsc_ranking ranking;
+    assert_int_equal(rsc_ranking_make(&ranking, profile, RSC_RANK_LINES, 1), 0);
+    for (size_t i = 0; i < ranking.count; i++)
+        assert_true(((const struct rsc_code_row *)ranking.ranks[i].rows[0])->place.pc != 0);
+    rsc_ranking_free(&ranking);
+}
+
 /*
  * Few rows for code: what has no room is in the row of pc 0, and nothing is lost.
  * Few groups: call paths go, code rows stay exact.
@@ -247,9 +257,14 @@ static void check_overflow(const struct traced *traced, const struct truth *trut
         const struct rsc_code_row *row = &profile->code[i];
         sum += row->references;
         assert_int_equal(row->references, row->cold + rsc_histogram_total(&row->rd));
-        if (row->place.pc == 0) assert_int_equal(row->error, row->references);
-        else assert_int_equal(row->references, truth->references[number_of(row->place.pc)]);
+        if (row->place.pc == 0) {
+            assert_int_equal(row->error, row->references);
+            assert_true(rsc_place_is_other(&row->place) && i == profile->code_count - 1);
+        } else assert_int_equal(row->references, truth->references[number_of(row->place.pc)]);
     }
+    for (size_t i = 0; i < profile->pair_count; i++)
+        assert_true(profile->pairs[i].use.pc && profile->pairs[i].reuse.pc);
+    check_ranked(profile);
     assert_int_equal(sum, truth->total);
     rsc_profile_free(profile);
 }

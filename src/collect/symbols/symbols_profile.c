@@ -166,6 +166,7 @@ static int name_false_sharing(struct rsc_symbols *symbols, const struct rsc_prof
 static int name_code(struct rsc_symbols *symbols, struct rsc_code_row *row) {
     struct rsc_place *inlined;
     size_t count;
+    if (rsc_place_is_other(&row->place)) return 0;
     int rc = rsc_symbols_place(symbols, &row->place, &inlined, &count);
     if (rc || !count) return rc;
     symbols_free_places(row->inlined_into, row->inlined_count);

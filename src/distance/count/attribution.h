@@ -71,11 +71,13 @@ int rsc_attribution_name_false_sharing(const struct rsc_attribution *attribution
 uint64_t rsc_attribution_pc(const struct rsc_attribution *attribution, uint32_t tag);
 
 /*
- * The most rows a profile gets, those with most references first; nobody reads more.
- * Instructions left out share one row, with pc 0; pairs and objects left out are not
- * reported.
+ * The rows a profile gets, those with most references first. Instructions: this many,
+ * and more until 1 in RSC_CODE_LEFT_OUT references is left out, which 100,000 rows do
+ * even for a Java program; these share a last row, RSC_OTHER_CODE. Pairs and objects
+ * left out are not reported.
  */
 #define RSC_CODE_KEPT 4096u
+#define RSC_CODE_LEFT_OUT 125u
 #define RSC_PAIRS_KEPT 1024u
 #define RSC_OBJECTS_KEPT 512u
 

@@ -26,23 +26,39 @@ static void add_code(const struct rsc_attribution *a, struct rsc_code_row *into,
     into->references += rsc_narrow_tally_read(&a->code, row, &into->cold, &into->invalidated, &into->rd);
 }
 
-/*
- * References without a row of their own, those without a pc, and rows beyond those
- * kept make one row, with pc 0.
- */
+/* How many of the ranked rows to keep, given all references. */
+static uint32_t rows_kept(const struct ranked *list, uint32_t count, uint64_t all) {
+    uint64_t covered = 0;
+    uint32_t kept = 0;
+    for (; kept < count && kept < RSC_PROFILE_ROWS_MAX - 1; kept++) {
+        if (kept >= RSC_CODE_KEPT && covered >= all - all / RSC_CODE_LEFT_OUT) break;
+        covered += list[kept].references;
+    }
+    return kept;
+}
+
+/* References without a row of their own, and rows beyond those kept, make the last row. */
+static int fill_other_code(struct rsc_attribution *a, struct rsc_code_row *row, const struct ranked *list,
+                           uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) add_code(a, row, list[i].row);
+    add_code(a, row, RSC_CODE_OTHER);
+    row->error = row->references;
+    return rsc_profile_set_text(&row->place.function, RSC_OTHER_CODE);
+}
+
 static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
     struct ranked *list = malloc(a->places.row_count * sizeof *list);
-    uint32_t count = 0, nameless = 0;
+    uint32_t count = 0;
     if (!list) return RSC_ENOMEM;
-    uint64_t other = rsc_narrow_tally_read(&a->code, RSC_CODE_OTHER, NULL, NULL, NULL);
+    uint64_t other = rsc_narrow_tally_read(&a->code, RSC_CODE_OTHER, NULL, NULL, NULL), all = other;
     for (uint32_t row = 1; row < a->places.row_count; row++) {
         uint64_t references = rsc_narrow_tally_read(&a->code, row, NULL, NULL, NULL);
-        if (!a->places.row_pc[row] && other) nameless = row;
-        else if (references) list[count++] = (struct ranked){references, a->places.row_pc[row], row};
+        if (references) list[count++] = (struct ranked){references, a->places.row_pc[row], row};
+        all += references;
     }
     qsort(list, count, sizeof *list, compare_ranked);
-    int folds = other || count > RSC_CODE_KEPT;
-    uint32_t kept = count + (other != 0) <= RSC_CODE_KEPT ? count : RSC_CODE_KEPT - 1;
+    uint32_t kept = rows_kept(list, count, all);
+    int folds = other || kept < count;
     int status = rsc_profile_set_code(profile, kept + (folds ? 1 : 0));
     for (uint32_t i = 0; status == 0 && i < kept; i++) {
         struct rsc_code_row *row = &profile->code[i];
@@ -50,20 +66,7 @@ static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
         add_code(a, row, list[i].row);
         row->stride = a->strides.rows[list[i].row].stride;
     }
-    if (status == 0 && folds) {
-        struct rsc_code_row *rest = &profile->code[kept];
-        for (uint32_t i = kept; i < count; i++) add_code(a, rest, list[i].row);
-        if (other) add_code(a, rest, RSC_CODE_OTHER);
-        if (nameless) add_code(a, rest, nameless);
-        rest->error = rest->references;
-    }
-    /* The folded row is made last and may have to move far up. */
-    for (uint32_t i = kept; status == 0 && folds && i > 0; i--) {
-        if (profile->code[i].references <= profile->code[i - 1].references) break;
-        struct rsc_code_row ahead = profile->code[i - 1];
-        profile->code[i - 1] = profile->code[i];
-        profile->code[i] = ahead;
-    }
+    if (status == 0 && folds) status = fill_other_code(a, &profile->code[kept], list + kept, count - kept);
     free(list);
     return status;
 }
@@ -77,6 +80,14 @@ static struct ranked *rank_rows(struct rsc_space_saving *table) {
         list[row] = (struct ranked){rsc_space_saving_total(table, row), table->rows[row].key, row};
     qsort(list, table->used, sizeof *list, compare_ranked);
     return list;
+}
+
+/* Removes pairs of which an end has no place: nobody could look there. Returns how many are left. */
+static uint32_t drop_placeless(struct ranked *list, uint32_t count) {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i].key >> 32 != RSC_TAG_NONE && (uint32_t)list[i].key != RSC_TAG_NONE) list[left++] = list[i];
+    return left;
 }
 
 static int name_object(const struct rsc_attribution *a, uint64_t key, struct rsc_object_row *row);
@@ -95,7 +106,8 @@ static int name_pair_object(const struct rsc_attribution *a, uint64_t key, struc
 static int fill_pairs(struct rsc_attribution *a, struct rsc_profile *profile) {
     struct ranked *list = rank_rows(&a->pairs);
     if (!list) return RSC_ENOMEM;
-    uint32_t kept = a->pairs.used < RSC_PAIRS_KEPT ? a->pairs.used : RSC_PAIRS_KEPT;
+    uint32_t kept = drop_placeless(list, a->pairs.used);
+    if (kept > RSC_PAIRS_KEPT) kept = RSC_PAIRS_KEPT;
     int status = rsc_profile_set_pairs(profile, kept);
     for (uint32_t i = 0; status == 0 && i < kept; i++) {
         uint32_t use = (uint32_t)(list[i].key >> 32), reuse = (uint32_t)list[i].key;

@@ -117,7 +117,7 @@ static int sharing(const struct rsc_evidence *evidence, struct rsc_advice *advic
     for (size_t i = 0; i < profile->object_count; i++)
         if (profile->objects[i].invalidated > (most ? most->invalidated : 0)) most = &profile->objects[i];
     for (size_t i = 0, worst = 0; i < profile->code_count; i++)
-        if (profile->code[i].invalidated > worst)
+        if (profile->code[i].invalidated > worst && !rsc_place_is_other(&profile->code[i].place))
             worst = profile->code[i].invalidated, advice->place = &profile->code[i].place;
     char where[200] = "";
     if (most && most->name)
@@ -200,7 +200,8 @@ static int cold_dominated(const struct rsc_evidence *evidence, struct rsc_advice
     for (size_t i = 0; i < profile->object_count; i++)
         if (profile->objects[i].cold > (most ? most->cold : 0)) most = &profile->objects[i];
     for (size_t i = 0, worst = 0; i < profile->code_count; i++)
-        if (profile->code[i].cold > worst) worst = profile->code[i].cold, advice->place = &profile->code[i].place;
+        if (profile->code[i].cold > worst && !rsc_place_is_other(&profile->code[i].place))
+            worst = profile->code[i].cold, advice->place = &profile->code[i].place;
     char where[200] = "";
     if (most && most->name) snprintf(where, sizeof where, " Most of it is %.120s.", most->name);
     rsc_make_plain(where);

@@ -228,6 +228,7 @@ static int match_code(struct rsc_diff *diff) {
     for (int side = 0; !status && side < 2; side++)
         for (size_t i = 0; i < diff->sides[side]->code_count; i++) {
             const struct rsc_code_row *row = &diff->sides[side]->code[i];
+            if (rsc_place_is_other(&row->place)) continue;
             items[count] = (struct item){row, side, rsc_place_has_line(&row->place) ? row->place.line : 0, NULL, 0};
             find_module(diff, &items[count++]);
         }

@@ -162,8 +162,11 @@ static int put_data(struct rsc_json *json, struct rsc_profile *const *profiles, 
     rsc_json_array_end(json);
     rsc_json_key_array(json, "profiles");
     for (size_t i = 0; i < count; i++) {
+        /* the page ranks all code rows; this one, the last, is no place */
+        struct rsc_profile shown = *profiles[i];
+        if (shown.code_count && rsc_place_is_other(&shown.code[shown.code_count - 1].place)) shown.code_count--;
         rsc_json_newline(json);
-        rsc_profile_to_json(profiles[i], json);
+        rsc_profile_to_json(&shown, json);
     }
     rsc_json_array_end(json);
     int status = put_sources(json, profiles, count, extras);

@@ -145,16 +145,17 @@ static struct part *parts_of(const struct rsc_profile *profile, enum rsc_table_b
     static int (*const orders[])(const void *, const void *) = {NULL,        by_module, by_file,
                                                                 by_function, by_loop,   by_line};
     struct part *parts = malloc((profile->code_count + 1) * sizeof *parts);
-    size_t joined = 0;
+    size_t joined = 0, rows = 0;
     if (!parts) return NULL;
     for (size_t i = 0; i < profile->code_count; i++) {
         const struct rsc_code_row *row = &profile->code[i];
-        parts[i] =
+        if (rsc_place_is_other(&row->place)) continue;
+        parts[rows++] =
             (struct part){&row->place, row->place.loop ? &profile->loops[row->place.loop - 1] : NULL, row->references,
                           row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, lines)};
     }
-    qsort(parts, profile->code_count, sizeof *parts, orders[by]);
-    for (size_t i = 0; i < profile->code_count; i++) {
+    qsort(parts, rows, sizeof *parts, orders[by]);
+    for (size_t i = 0; i < rows; i++) {
         if (joined && !orders[by](&parts[joined - 1], &parts[i])) {
             parts[joined - 1].references += parts[i].references;
             parts[joined - 1].misses += parts[i].misses;
