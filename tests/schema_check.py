@@ -133,6 +133,10 @@ def row_errors(where, profile):
         total = sum(row["references"] for row in rows)
         if total > profile["references"] and not any(row.get("error") for row in rows):
             yield f"{where}{table}: {total} references in all rows, above the profile's {profile['references']}"
+        others = [i for i, row in enumerate(rows) if row.get("function") == "(other code)"]
+        if others and others != [len(rows) - 1]:
+            yield f"{where}{table}: other code comes last, once"
+        rows = [row for row in rows if row.get("function") != "(other code)"]
         if any(row["references"] < after["references"] for row, after in zip(rows, rows[1:])):
             yield f"{where}{table}: most references come first"
         for index, row in enumerate(rows):

@@ -309,6 +309,7 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
             status = rsc_symbols_add(symbols, map->start, map->bytes, map->file_offset, map->path, map->build_id,
                                      map->build_id_bytes, error);
         }
+        if (!status && i == 0 && analysis->program) status = rsc_symbols_add_jit(symbols, analysis->program, error);
         if (!status) status = rsc_symbols_name_profile(symbols, profile, error);
     }
     rsc_symbols_free(symbols);

@@ -49,6 +49,7 @@ struct rsc_analysis {
     int requests;    /* whole objects, with their own engine and line size */
     unsigned threads;
     const char *sysroot; /* for names of code and data; NULL: none */
+    uint32_t program;    /* process that may have named code it made (rsc_symbols_add_jit()); 0: none */
     int debuginfod;
     uint64_t max_memory; /* --max-memory, in bytes; 0: not given */
     /* memory.c: the limit, memory the process already used, batches so far */

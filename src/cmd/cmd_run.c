@@ -293,6 +293,7 @@ static int finish(struct run *run, struct rsc_error *error) {
     if (status > 0) run->trace_full = 1;
     if (status < 0 || run->asked.only_record) return status < 0 ? status : 0;
     if (run->request.wanted.what != RSC_TAKES_ACCESSES) status = rsc_analysis_push(analysis, &nothing, &end, error);
+    analysis->program = run->collector.launch.pid > 0 ? (uint32_t)run->collector.launch.pid : 0;
     if (status >= 0) status = rsc_analysis_finish(analysis, run->collector.kind->name, error);
     if (status < 0) return status;
     for (size_t i = 0; run->whole.order && i < analysis->count; i++)

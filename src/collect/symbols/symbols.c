@@ -40,6 +40,11 @@ int rsc_symbols_place(struct rsc_symbols *symbols, struct rsc_place *place, stru
     return 0;
 }
 
+int rsc_symbols_add_jit(struct rsc_symbols *symbols, uint32_t pid, struct rsc_error *error) {
+    (void)symbols, (void)pid, (void)error;
+    return 0;
+}
+
 int rsc_symbols_variable(struct rsc_symbols *symbols, uint64_t addr, const char **name, uint64_t *start,
                          uint64_t *bytes) {
     (void)symbols, (void)addr, (void)name, (void)start, (void)bytes;
@@ -48,8 +53,11 @@ int rsc_symbols_variable(struct rsc_symbols *symbols, uint64_t addr, const char 
 
 #else
 
+#include <stdio.h>
+
 #include <xxhash.h>
 
+#include "collect/symbols/jit_map.h"
 #include "profile/profile_rows.h"
 
 #define MAPS_MAX 65536u
@@ -80,6 +88,7 @@ struct rsc_symbols {
     size_t module_count, module_room;
     struct rsc_u64_table module_of; /* from the hash of path and build id to index + 1 */
     struct rsc_u64_table places;    /* from a pc to its struct resolved */
+    struct rsc_jit_map jit;
 };
 
 int rsc_symbols_new(struct rsc_symbols **out, const struct rsc_symbols_options *options, struct rsc_error *error) {
@@ -111,6 +120,7 @@ void rsc_symbols_free(struct rsc_symbols *symbols) {
     free(symbols->modules);
     free(symbols->maps);
     free(symbols->sysroot);
+    rsc_jit_map_free(&symbols->jit);
     rsc_u64_table_free(&symbols->module_of);
     rsc_u64_table_free(&symbols->places);
     rsc_u64_table_free(&symbols->shared.texts);
@@ -249,6 +259,13 @@ static int find_bias(struct rsc_symbols *symbols, struct file_map *map) {
     return map->bias_state > 0;
 }
 
+int rsc_symbols_add_jit(struct rsc_symbols *symbols, uint32_t pid, struct rsc_error *error) {
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/perf-%u.map", (unsigned)pid);
+    rsc_jit_map_free(&symbols->jit);
+    return rsc_jit_map_read(&symbols->jit, path) < 0 ? rsc_fail_memory(error, path) : 0;
+}
+
 /* Resolves a pc. NULL when out of memory. */
 static struct resolved *resolve(struct rsc_symbols *symbols, uint64_t pc) {
     struct code_frame frames[FRAMES_MAX];
@@ -268,9 +285,11 @@ static struct resolved *resolve(struct rsc_symbols *symbols, uint64_t pc) {
             if (symbol) count = 1;
         }
     }
+    const char *made = map ? NULL : rsc_jit_map_find(&symbols->jit, pc);
+    if (made) frames[count++] = (struct code_frame){.function = made};
     struct resolved *resolved = rsc_arena_alloc(&symbols->shared.arena, sizeof *resolved + count * sizeof *frames);
     if (!resolved) return NULL;
-    *resolved = (struct resolved){.module = module ? module->path : NULL, .count = count};
+    *resolved = (struct resolved){.module = module ? module->path : made ? "[JIT]" : NULL, .count = count};
     if (map) resolved->offset = found ? pc - map->bias : pc - map->origin + map->origin_offset;
     memcpy(resolved->frames, frames, count * sizeof *frames);
     return resolved;

@@ -37,6 +37,12 @@ int rsc_symbols_add(struct rsc_symbols *symbols, uint64_t start, uint64_t bytes,
                     const uint8_t *build_id, size_t build_id_bytes, struct rsc_error *error);
 
 /*
+ * Takes the names of code outside all mapped files from /tmp/perf-PID.map, if the process wrote one (jit_map.h). Call
+ * before places are looked up. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_symbols_add_jit(struct rsc_symbols *symbols, uint32_t pid, struct rsc_error *error);
+
+/*
  * Fills function, file, line, module and offset of a place from its pc, and the places it
  * was inlined into (inlined, owned by the caller, may be NULL if not wanted). Unknown
  * fields stay NULL or 0. Returns 0 or RSC_ENOMEM. A second call for the same pc is a
