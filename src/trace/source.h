@@ -50,18 +50,19 @@ struct rsc_reader_options {
     int ahead; /* the whole trace will be read: a reader may decode ahead in a separate thread */
 };
 
+/* Does a file that starts with these decompressed bytes have this format? `whole`: the file has no more bytes. */
+typedef int rsc_format_matches(const unsigned char *head, size_t bytes, int whole);
+
+/* Opens a source of this format. Does not take ownership of input. */
+typedef int rsc_format_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
+                            struct rsc_error *error);
+
 /* A format that can be read. */
 struct rsc_format {
     const char *name;
-    const char *what; /* one line for help */
-    /*
-     * Does a file that starts with these decompressed bytes have this format?
-     * `whole`: the file has no more bytes. NULL: only by name (--from).
-     */
-    int (*matches)(const unsigned char *head, size_t bytes, int whole);
-    /* Does not take ownership of input. */
-    int (*open)(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
-                struct rsc_error *error);
+    const char *what;            /* one line for help */
+    rsc_format_matches *matches; /* NULL: only by name (--from) */
+    rsc_format_open *open;
 };
 
 /* All formats, ending with a NULL name; formats.c. */

@@ -15,47 +15,13 @@
 
 #include "trace/source.h"
 
-int rsc_rsct_matches(const unsigned char *head, size_t bytes, int whole);
+rsc_format_matches rsc_rsct_matches, rsc_din_matches, rsc_lackey_matches, rsc_csv_matches, rsc_pinatrace_matches,
+    rsc_perf_script_matches, rsc_drmemtrace_matches;
+rsc_format_open rsc_rsct_open, rsc_din_open, rsc_lackey_open, rsc_csv_open, rsc_raw64_open, rsc_pinatrace_open,
+    rsc_perf_script_open, rsc_drmemtrace_open, rsc_champsim_open, rsc_oracle_general_open, rsc_vscsi_open;
+
 /* rsc_trace_locate() of a native trace. */
 int rsc_rsct_locate(struct rsc_source *source, uint64_t instruction, uint64_t *access, struct rsc_error *error);
-int rsc_rsct_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
-                  struct rsc_error *error);
-
-int rsc_din_matches(const unsigned char *head, size_t bytes, int whole);
-int rsc_din_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
-                 struct rsc_error *error);
-
-int rsc_lackey_matches(const unsigned char *head, size_t bytes, int whole);
-int rsc_lackey_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
-                    struct rsc_error *error);
-
-int rsc_csv_matches(const unsigned char *head, size_t bytes, int whole);
-int rsc_csv_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
-                 struct rsc_error *error);
-
-int rsc_raw64_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
-                   struct rsc_error *error);
-
-int rsc_pinatrace_matches(const unsigned char *head, size_t bytes, int whole);
-int rsc_pinatrace_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
-                       struct rsc_error *error);
-
-int rsc_perf_script_matches(const unsigned char *head, size_t bytes, int whole);
-int rsc_perf_script_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
-                         struct rsc_error *error);
-
-int rsc_drmemtrace_matches(const unsigned char *head, size_t bytes, int whole);
-int rsc_drmemtrace_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
-                        struct rsc_error *error);
-
-int rsc_champsim_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
-                      struct rsc_error *error);
-
-int rsc_oracle_general_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
-                            struct rsc_error *error);
-
-int rsc_vscsi_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
-                   struct rsc_error *error);
 
 /* The instruction count of a batch with `fetches` fetches; *seen records whether the trace had any so far. */
 static inline uint64_t rsc_instructions_of(uint64_t fetches, int *seen) {
