@@ -38,7 +38,7 @@ void rsc_sim_free(struct rsc_sim *sim) {
     rsc_first_level_free(sim->fast);
     for (size_t i = 0; i < sim->segment_count; i++) {
         rsc_hierarchy_free(&sim->segments[i].hierarchy);
-        rsc_record_free(&sim->segments[i].record);
+        rsc_request_list_free(&sim->segments[i].record);
     }
     rsc_pool_free(sim->pool);
     rsc_spaces_free(&sim->spaces);
@@ -222,8 +222,8 @@ static int end_simulation(struct rsc_sim *sim, struct rsc_error *error) {
     sim->batch = NULL;
     for (size_t s = 0; s < sim->segment_count; s++) {
         struct rsc_segment *segment = &sim->segments[s];
-        if (s) status = rsc_record_serve(&segment->record, &segment->hierarchy, begin_segment, segment);
-        rsc_record_free(&segment->record);
+        if (s) status = rsc_request_list_serve(&segment->record, &segment->hierarchy, begin_segment, segment);
+        rsc_request_list_free(&segment->record);
         rsc_hierarchy_drain(&segment->hierarchy);
         if (!status) status = segment->hierarchy.status;
         if (status < 0) return rsc_fail_memory(error, "Belady's optimum keeps all requests of its level");

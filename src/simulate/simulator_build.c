@@ -33,7 +33,7 @@ static void past_segment(void *user, const struct rsc_request *request) {
     struct rsc_sim *sim = segment->sim;
     size_t next = (size_t)(segment - sim->segments) + 1;
     if (next < sim->segment_count) {
-        rsc_record_add(&sim->segments[next].record, &sim->segments[next].hierarchy, request);
+        rsc_request_list_add(&sim->segments[next].record, &sim->segments[next].hierarchy, request);
         return;
     }
     if (sim->options.past_last) sim->options.past_last(sim->options.user, sim->batch, request);

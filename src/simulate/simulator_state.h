@@ -20,7 +20,7 @@
 struct rsc_segment {
     struct rsc_sim *sim;
     struct rsc_hierarchy hierarchy;
-    struct rsc_record record; /* its requests, served later; not used in the first segment */
+    struct rsc_request_list record; /* its requests, served later; not used in the first segment */
     int first_primary;        /* index among primary caches of its first level */
 };
 

@@ -6,12 +6,12 @@
 #include "base/grow.h"
 #include "base/u64_table.h"
 
-void rsc_record_free(struct rsc_record *record) {
+void rsc_request_list_free(struct rsc_request_list *record) {
     free(record->requests);
-    *record = (struct rsc_record){0};
+    *record = (struct rsc_request_list){0};
 }
 
-static void append(struct rsc_record *record, const struct rsc_request *request) {
+static void append(struct rsc_request_list *record, const struct rsc_request *request) {
     if (record->status) return;
     if (RSC_GROW(record->requests, record->room, record->count + 1)) {
         record->status = RSC_ENOMEM;
@@ -20,8 +20,8 @@ static void append(struct rsc_record *record, const struct rsc_request *request)
     record->requests[record->count++] = *request;
 }
 
-void rsc_record_add(struct rsc_record *record, const struct rsc_hierarchy *hierarchy,
-                    const struct rsc_request *request) {
+void rsc_request_list_add(struct rsc_request_list *record, const struct rsc_hierarchy *hierarchy,
+                          const struct rsc_request *request) {
     int level = hierarchy->entry[request->kind];
     if (level < 0) return;
     uint32_t bytes = hierarchy->levels[level].config.block_bytes;
@@ -38,7 +38,7 @@ void rsc_record_add(struct rsc_record *record, const struct rsc_hierarchy *hiera
 }
 
 /* next[i]: number of the next request for request i's block at its level, UINT64_MAX if there is none. */
-static int find_next_uses(const struct rsc_record *record, const struct rsc_hierarchy *hierarchy, int level,
+static int find_next_uses(const struct rsc_request_list *record, const struct rsc_hierarchy *hierarchy, int level,
                           uint64_t *next) {
     uint32_t shift = (uint32_t)__builtin_ctz(hierarchy->levels[level].config.block_bytes);
     struct rsc_u64_table seen;
@@ -57,8 +57,8 @@ static int find_next_uses(const struct rsc_record *record, const struct rsc_hier
     return status;
 }
 
-int rsc_record_serve(struct rsc_record *record, struct rsc_hierarchy *hierarchy, void (*begin)(void *user),
-                     void *user) {
+int rsc_request_list_serve(struct rsc_request_list *record, struct rsc_hierarchy *hierarchy, void (*begin)(void *user),
+                           void *user) {
     uint64_t *next = calloc(record->count ? record->count : 1, sizeof *next);
     int status = record->status;
     if (!next) status = RSC_ENOMEM;

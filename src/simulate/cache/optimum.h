@@ -10,7 +10,7 @@
 
 #include "simulate/cache/hierarchy.h"
 
-struct rsc_record {
+struct rsc_request_list {
     struct rsc_request *requests; /* owned */
     size_t count, room;
     size_t counted_from; /* requests before this one warm up */
@@ -18,14 +18,15 @@ struct rsc_record {
 };
 
 /* Appends a request to a hierarchy's first level, cut into blocks if that level uses Belady's optimum. */
-void rsc_record_add(struct rsc_record *record, const struct rsc_hierarchy *hierarchy,
-                    const struct rsc_request *request);
-void rsc_record_free(struct rsc_record *record);
+void rsc_request_list_add(struct rsc_request_list *record, const struct rsc_hierarchy *hierarchy,
+                          const struct rsc_request *request);
+void rsc_request_list_free(struct rsc_request_list *record);
 
 /*
  * Serves all recorded requests. `begin` (may be NULL) is called when counting starts,
  * after the hierarchy's counts were reset. Returns 0 or RSC_ENOMEM.
  */
-int rsc_record_serve(struct rsc_record *record, struct rsc_hierarchy *hierarchy, void (*begin)(void *user), void *user);
+int rsc_request_list_serve(struct rsc_request_list *record, struct rsc_hierarchy *hierarchy, void (*begin)(void *user),
+                           void *user);
 
 #endif

@@ -20,7 +20,7 @@ void rsc_side_stream_free(struct rsc_side_stream *stream) {
     for (size_t i = 0; i < stream->cache_count; i++) {
         rsc_all_free(&stream->caches[i].all);
         rsc_hierarchy_free(&stream->caches[i].hierarchy);
-        rsc_record_free(&stream->caches[i].record);
+        rsc_request_list_free(&stream->caches[i].record);
     }
     free(stream->filling);
     free(stream->working);
@@ -53,7 +53,7 @@ static void work(void *argument) {
     for (size_t i = 0; i < cache->count; i++) {
         const struct rsc_request *request = &cache->from[i];
         if (cache->is_all) rsc_all_request(&cache->all, request);
-        else if (cache->is_optimum) rsc_record_add(&cache->record, &cache->hierarchy, request);
+        else if (cache->is_optimum) rsc_request_list_add(&cache->record, &cache->hierarchy, request);
         else if (!cache->hierarchy.status) rsc_hierarchy_request(&cache->hierarchy, 0, request);
     }
 }
@@ -102,7 +102,7 @@ int rsc_side_finish(struct rsc_side_stream *stream) {
             rsc_all_settle(&cache->all);
             continue;
         }
-        if (cache->is_optimum) status = rsc_record_serve(&cache->record, &cache->hierarchy, NULL, NULL);
+        if (cache->is_optimum) status = rsc_request_list_serve(&cache->record, &cache->hierarchy, NULL, NULL);
         rsc_hierarchy_drain(&cache->hierarchy);
         if (!status) status = cache->hierarchy.status;
     }

@@ -23,7 +23,7 @@ struct rsc_side_cache {
     int is_all;
     struct rsc_all_sizes all;       /* is_all */
     struct rsc_hierarchy hierarchy; /* else: one level */
-    struct rsc_record record;       /* requests for Belady's optimum, served at the end */
+    struct rsc_request_list record;       /* requests for Belady's optimum, served at the end */
     int is_optimum;
     const struct rsc_request *from; /* the buffer being processed */
     size_t count;
