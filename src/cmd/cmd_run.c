@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "cmd/run_engines.h"
 #include "cmd/run_says.h"
 #include "engine/engine_auto.h"
@@ -78,12 +77,6 @@ struct run {
 
 /* ---- options ---- */
 
-static int parse_count(const struct rsc_option_parser *parser, uint64_t *value) {
-    if (rsc_parse_u64(parser->value, strlen(parser->value), value) < 0)
-        return rsc_option_refuse(parser, "not a number");
-    return -1;
-}
-
 static int take_with(struct run *run, const struct rsc_option_parser *parser) {
     char message[200] = "not one of ", *names = message + strlen(message);
     int status = rsc_collector_parse(parser->value, &run->with);
@@ -103,32 +96,27 @@ static int take_roi(struct run *run, const struct rsc_option_parser *parser) {
 static int take_option(struct run *run, const struct rsc_option_parser *parser, int id) {
     struct rsc_collect_request *request = &run->request;
     struct rsc_run_asked *asked = &run->asked;
-    int leave;
     switch (id) {
     case OPT_WITH: return take_with(run, parser);
     case OPT_TRACE: asked->trace_path = parser->value; return -1;
     case OPT_NO_ANALYSIS: asked->only_record = 1; return -1;
     case OPT_ROI: return take_roi(run, parser);
-    case OPT_SKIP: return parse_count(parser, &request->skip);
-    case OPT_FOR:
-        leave = parse_count(parser, &request->length);
-        return leave < 0 && !request->length ? rsc_option_refuse(parser, "not a number from 1 up") : leave;
+    case OPT_SKIP: return rsc_option_number(parser, 0, UINT64_MAX, "not a number", &request->skip);
+    case OPT_FOR: return rsc_option_number(parser, 1, UINT64_MAX, "not a number from 1 up", &request->length);
     case OPT_FOLLOW: request->follow = 1; return -1;
     case OPT_ORDER:
         request->strict = !strcmp(parser->value, "strict");
         if (!request->strict && strcmp(parser->value, "time"))
             return rsc_option_refuse(parser, "not one of time, strict");
         return -1;
-    case OPT_SEED: request->seed_given = 1; return parse_count(parser, &request->seed);
+    case OPT_SEED:
+        request->seed_given = 1;
+        return rsc_option_number(parser, 0, UINT64_MAX, "not a number", &request->seed);
     case OPT_NATIVE:
         run->base.measured = 1;
         run->base.binary = parser->value;
         return parser->value && !*parser->value ? rsc_option_refuse(parser, "no file is named") : -1;
-    case OPT_RATE:
-        leave = parse_count(parser, &asked->rate);
-        return leave < 0 && (!asked->rate || asked->rate > 100000)
-                   ? rsc_option_refuse(parser, "not a number from 1 to 100000")
-                   : leave;
+    case OPT_RATE: return rsc_option_number(parser, 1, 100000, "not a number from 1 to 100000", &asked->rate);
     case OPT_SAMPLE: return rsc_run_sample_option(asked, parser);
     case RSC_OPT_MODEL: run->model_given = 1; return rsc_analysis_option(&run->analysis, parser, id);
     default: return rsc_analysis_option(&run->analysis, parser, id);

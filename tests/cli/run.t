@@ -15,7 +15,7 @@ $ reusescope run --skip much true
 reusescope run: --skip much: not a number
 [2]
 $ reusescope run --for -1 true
-reusescope run: --for -1: not a number
+reusescope run: --for -1: not a number from 1 up
 [2]
 $ reusescope run --seed x true
 reusescope run: --seed x: not a number
