@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/own_file.h"
 #include "base/numbers.h"
 #include "base/pool.h"
 #include "base/seconds.h"
@@ -144,18 +145,8 @@ static int take_option(void *context, const struct rsc_option_parser *parser, in
 
 /* The folder of machine files that comes with the tool: in the source tree, or installed. */
 static const char *machine_folder(char folder[PATH_MAX]) {
-    static const char *const places[] = {"/../share/reusescope/machines", "/../../machines"};
-    char self[PATH_MAX - 64];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0) return NULL;
-    self[length] = 0;
-    char *slash = strrchr(self, '/');
-    if (slash) *slash = 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(folder, PATH_MAX, "%s%s", self, places[i]);
-        if (access(folder, R_OK) == 0) return folder;
-    }
-    return NULL;
+    return rsc_own_file("../share/reusescope/machines", folder) || rsc_own_file("../../machines", folder) ? folder
+                                                                                                          : NULL;
 }
 
 /* Adds the machine's caches that were not given as options. */

@@ -9,37 +9,28 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/own_file.h"
 
 #define FILES_DEEP 8 /* response files that name response files */
 
 /* ---- finding our files ---- */
 
 #if defined(__x86_64__)
-/* The folder that holds `name`: beside the tool (a build tree) or in the library folder of its prefix. */
-static int find_folder(const char *below, const char *name, char *folder, size_t room) {
-    static const char *const places[] = {"", "/..", "/../lib/reusescope", "/../" RSC_LIBDIR "/reusescope"};
-    char self[PATH_MAX], path[PATH_MAX + 512], whole[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0) return -1;
-    self[length] = 0;
-    *strrchr(self, '/') = 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, sizeof path, "%s%s%s/%s", self, places[i], below, name);
-        if (access(path, R_OK) != 0) continue;
-        *strrchr(path, '/') = 0;
-        if (realpath(path, whole) && strlen(whole) < room) {
-            memcpy(folder, whole, strlen(whole) + 1);
-            return 0;
-        }
-    }
-    return -1;
+/* The folder of one of our files. */
+static int find_folder(const char *name, char *folder, size_t room) {
+    char path[PATH_MAX], whole[PATH_MAX];
+    if (!rsc_own_file(name, path)) return -1;
+    *strrchr(path, '/') = 0;
+    if (!realpath(path, whole) || strlen(whole) >= room) return -1;
+    memcpy(folder, whole, strlen(whole) + 1);
+    return 0;
 }
 
 int rsc_cc_find(struct rsc_cc_files *files, struct rsc_error *error) {
-    if (find_folder("/cc", "as", files->pass, sizeof files->pass) < 0)
+    if (find_folder("cc/as", files->pass, sizeof files->pass) < 0)
         return rsc_fail(error, RSC_EUNSUPPORTED,
                         "this build has no assembler pass: apt-get install libzydis-dev, then build it again (make)");
-    if (find_folder("", "libreusescope-asm.so", files->library, sizeof files->library) < 0)
+    if (find_folder("libreusescope-asm.so", files->library, sizeof files->library) < 0)
         return rsc_fail(error, RSC_EUNSUPPORTED,
                         "libreusescope-asm.so is missing beside the tool: build it again (make)");
     return 0;

@@ -15,27 +15,11 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/own_file.h"
 
 #define STOPPED_NS 100000000ull
 
-const char *rsc_launch_own_file(const char *name, char *path) {
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0) return NULL;
-    self[length] = 0;
-    char *slash = strrchr(self, '/');
-    if (slash) *slash = 0;
-    static const char *const places[] = {"%s/%s", "%s/../%s", "%s/../lib/reusescope/%s",
-                                         "%s/../" RSC_LIBDIR "/reusescope/%s"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        int wrote = snprintf(path, PATH_MAX, places[i], self, name);
-#pragma GCC diagnostic pop
-        if (wrote < PATH_MAX && access(path, R_OK) == 0) return path;
-    }
-    return NULL;
-}
+const char *rsc_launch_own_file(const char *name, char *path) { return rsc_own_file(name, path) ? path : NULL; }
 
 int rsc_launch_preload(char *text, size_t room, const char *library) {
     char name[64];
