@@ -164,6 +164,7 @@ struct rsc_trace_writer_options {
     uint64_t max_bytes; /* end the file cleanly before it grows past this; 0: no limit */
     int pcs; /* native: keep pcs if the first batch has them (1) or drop them (0) */
     uint32_t frame_accesses; /* native: accesses per frame, 0: 1 Mi */
+    int keep_partial; /* 1: write to PATH.partial until finish, so that a killed process leaves a trace to salvage */
 };
 
 struct rsc_trace_writer;
@@ -177,8 +178,8 @@ RSC_API int rsc_trace_writer_open(struct rsc_trace_writer **out, const char *pat
                                   const struct rsc_trace_writer_options *options, struct rsc_error *error);
 
 /*
- * Appends a batch. Returns 0, or 1 when max_bytes is reached and further accesses
- * are dropped (the file stays valid: call finish), or a negative code.
+ * Appends a batch. Returns 0, or 1 when max_bytes is reached or the disk is full and
+ * further accesses are dropped (the file stays valid: call finish), or a negative code.
  */
 RSC_API int rsc_trace_writer_push(struct rsc_trace_writer *writer, const struct rsc_batch *batch,
                                   struct rsc_error *error);
@@ -187,9 +188,10 @@ RSC_API int rsc_trace_writer_push(struct rsc_trace_writer *writer, const struct 
 RSC_API void rsc_trace_writer_set_full(struct rsc_trace_writer *writer, uint64_t accesses, uint64_t instructions);
 
 /*
- * Completes the file and renames it. Returns 0, 1 when max_bytes cut it short (the
- * file is a valid trace of what fitted), or a negative code. The writer must still
- * be closed.
+ * Completes the file, waits until it is on the disk and renames it. Returns 0, 1 when
+ * max_bytes cut it short (the file is a valid trace of what fitted), or a negative code.
+ * On a full disk that is RSC_EIO: an existing file is not replaced, and what fitted is left
+ * as PATH.partial, a valid trace. The writer must still be closed.
  */
 RSC_API int rsc_trace_writer_finish(struct rsc_trace_writer *writer, struct rsc_error *error);
 

@@ -31,6 +31,7 @@
 
 #define LINKS_MAX 40          /* as many as the kernel follows */
 #define TEMPORARY_ATTEMPTS 16 /* names have 64 random bits: even one collision means that something else is wrong */
+#define PARTIAL_ATTEMPTS 1000
 
 /* The folder part of `path` with its slash, "" for the current folder, followed by `name`. Owned by the caller. */
 static char *beside(const char *path, const char *name) {
@@ -75,20 +76,31 @@ static int follow_links(struct rsc_output_file *file) {
     return -ELOOP;
 }
 
+/* A name for a temporary file that should not exist yet: PATH.partial, PATH.partial2, ..., or a random one beside PATH.
+ * Owned by the caller; NULL without memory or randomness. */
+static char *temporary_name(const struct rsc_output_file *file, int attempt) {
+    uint64_t random;
+    char name[40], *joined;
+    if (file->naming == RSC_OUTPUT_PARTIAL) {
+        if (attempt) snprintf(name, sizeof name, "%d", attempt + 1);
+        return asprintf(&joined, "%s.partial%s", file->path, attempt ? name : "") < 0 ? NULL : joined;
+    }
+    if (getrandom(&random, sizeof random, 0) != sizeof random) return NULL;
+    snprintf(name, sizeof name, ".reusescope-%016llx.tmp", (unsigned long long)random);
+    return beside(file->path, name);
+}
+
 /*
- * Sets file->temporary to a random name beside file->path, and creates that file or
- * links the unnamed one to the name. Returns 0 or a negative errno.
+ * Sets file->temporary to such a name, and creates that file or links the unnamed one to
+ * the name. Returns 0 or a negative errno.
  */
 static int make_temporary(struct rsc_output_file *file) {
     char descriptor[40];
+    int attempts = file->naming == RSC_OUTPUT_PARTIAL ? PARTIAL_ATTEMPTS : TEMPORARY_ATTEMPTS;
     snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", file->fd);
-    for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS; attempt++) {
-        uint64_t random;
-        char name[40];
-        if (getrandom(&random, sizeof random, 0) != sizeof random) return -errno;
-        snprintf(name, sizeof name, ".reusescope-%016llx.tmp", (unsigned long long)random);
+    for (int attempt = 0; attempt < attempts; attempt++) {
         free(file->temporary);
-        file->temporary = beside(file->path, name);
+        file->temporary = temporary_name(file, attempt);
         if (!file->temporary) return -ENOMEM;
         if (file->unnamed) {
             if (linkat(AT_FDCWD, descriptor, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0) return 0;
@@ -105,10 +117,10 @@ static int make_temporary(struct rsc_output_file *file) {
 }
 
 /* Opens a temporary file, unnamed if possible. Returns 0 or a negative errno. */
-static int open_temporary(struct rsc_output_file *file, int always_named) {
+static int open_temporary(struct rsc_output_file *file) {
     char *folder = beside(file->path, ".");
     if (!folder) return -ENOMEM;
-    if (!always_named && access("/proc/self/fd", X_OK) == 0)
+    if (file->naming == RSC_OUTPUT_UNNAMED && access("/proc/self/fd", X_OK) == 0)
         file->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     free(folder);
     file->unnamed = file->fd >= 0;
@@ -116,7 +128,7 @@ static int open_temporary(struct rsc_output_file *file, int always_named) {
 }
 
 /* Opens the file to write for file->path, with links already followed. Returns 0 or a negative errno. */
-static int open_target(struct rsc_output_file *file, int always_named) {
+static int open_target(struct rsc_output_file *file) {
     struct stat old;
     int exists = stat(file->path, &old) == 0;
     if (!exists && errno != ENOENT) return -errno;
@@ -130,15 +142,17 @@ static int open_target(struct rsc_output_file *file, int always_named) {
     if (file->path[length - 1] == '/') return -EISDIR;
     if (exists && faccessat(AT_FDCWD, file->path, W_OK, AT_EACCESS) != 0) return -errno;
 
-    int status = open_temporary(file, always_named);
+    int status = open_temporary(file);
     /* open() would have kept the old file's mode: a private file stays private */
     if (status == 0 && exists && fchmod(file->fd, old.st_mode & 0777) != 0) status = -errno;
     return status;
 }
 
-int rsc_output_open_with(struct rsc_output_file *file, const char *path, int always_named, struct rsc_error *error) {
+int rsc_output_open_with(struct rsc_output_file *file, const char *path, enum rsc_output_naming naming,
+                         struct rsc_error *error) {
     int status;
     memset(file, 0, sizeof *file);
+    file->naming = naming;
     file->fd = -1;
     file->path = strdup(path);
     if (!file->path) return rsc_fail_memory(error, "output file name");
@@ -151,7 +165,7 @@ int rsc_output_open_with(struct rsc_output_file *file, const char *path, int alw
         path = "standard output";
     } else {
         status = follow_links(file);
-        if (status == 0) status = open_target(file, always_named);
+        if (status == 0) status = open_target(file);
         if (status == 0) return 0;
     }
     rsc_output_abort(file);
@@ -159,7 +173,7 @@ int rsc_output_open_with(struct rsc_output_file *file, const char *path, int alw
 }
 
 int rsc_output_open(struct rsc_output_file *file, const char *path, struct rsc_error *error) {
-    return rsc_output_open_with(file, path, 0, error);
+    return rsc_output_open_with(file, path, RSC_OUTPUT_UNNAMED, error);
 }
 
 static const char *name_for_people(const struct rsc_output_file *file) {
@@ -181,6 +195,17 @@ int rsc_output_write(struct rsc_output_file *file, const void *data, size_t byte
         file->bytes += (uint64_t)written;
     }
     return 0;
+}
+
+int rsc_output_cut_back(struct rsc_output_file *file, uint64_t bytes) {
+    if (file->in_place || ftruncate(file->fd, (off_t)bytes) < 0) return -1;
+    if (lseek(file->fd, (off_t)bytes, SEEK_SET) < 0) return -1;
+    file->bytes = bytes;
+    return 0;
+}
+
+int rsc_output_ran_out(int errno_value) {
+    return errno_value == ENOSPC || errno_value == EDQUOT || errno_value == EFBIG;
 }
 
 /*
@@ -210,8 +235,49 @@ static int keep_as_old(const struct rsc_output_file *file) {
     return status;
 }
 
+/* Waits until the file's data is on the disk, where the file system can. Returns 0 or a negative errno. */
+static int reach_disk(int fd) {
+    while (fsync(fd) != 0) {
+        if (errno == EINTR) continue;
+        return errno == EINVAL || errno == EROFS || errno == ENOSYS || errno == ENOTSUP ? 0 : -errno;
+    }
+    return 0;
+}
+
+/* The same for the folder, and so for the names in it. The data is safe: a failure is not one of ours. */
+static void folder_reaches_disk(const struct rsc_output_file *file) {
+    char *folder = beside(file->path, ".");
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) reach_disk(fd);
+    if (fd >= 0) close(fd);
+    free(folder);
+}
+
+char *rsc_output_leave_partial(struct rsc_output_file *file) {
+    if (file->in_place || file->fd < 0) return NULL;
+    if (file->naming != RSC_OUTPUT_PARTIAL) {
+        char *hidden = file->temporary;
+        file->naming = RSC_OUTPUT_PARTIAL;
+        file->unnamed = 1;
+        file->temporary = NULL;
+        if (make_temporary(file) < 0) {
+            file->temporary = hidden; /* removed by abort */
+            return NULL;
+        }
+        if (hidden) unlink(hidden);
+        free(hidden);
+    }
+    reach_disk(file->fd);
+    folder_reaches_disk(file);
+    char *name = file->temporary;
+    file->temporary = NULL; /* abort leaves it */
+    rsc_output_abort(file);
+    return name;
+}
+
 int rsc_output_commit(struct rsc_output_file *file, int keep_old, struct rsc_error *error) {
     int status = file->unnamed ? make_temporary(file) : 0;
+    if (status == 0 && !file->in_place) status = reach_disk(file->fd);
     /* when close() is interrupted, Linux has closed the file anyway */
     if (close(file->fd) != 0 && errno != EINTR && status == 0) status = -errno;
     file->fd = -1;
@@ -221,6 +287,7 @@ int rsc_output_commit(struct rsc_output_file *file, int keep_old, struct rsc_err
         if (status == 0) {
             free(file->temporary);
             file->temporary = NULL;
+            folder_reaches_disk(file);
         }
     }
     if (status != 0) rsc_fail_errno(error, -status, name_for_people(file));

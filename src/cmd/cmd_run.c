@@ -68,7 +68,9 @@ struct run {
     struct rsc_run_facts facts;
     char trace_name[4096];
     struct rsc_trace_writer *writer;
-    int trace_full;
+    int trace_full; /* there is no room for more: accesses are not recorded, but analysed */
+    int trace_failed;
+    struct rsc_error trace_error;
     struct rsc_run_base base;
     struct rsc_target plain; /* of --native=BINARY */
     int model_given;
@@ -194,8 +196,11 @@ static int open_trace(struct run *run, struct rsc_error *error) {
     for (char *const *word = run->request.command; *word && used < sizeof command; word++)
         used += (size_t)snprintf(command + used, sizeof command - used, "%s%s", word == run->request.command ? "" : " ",
                                  *word);
-    struct rsc_trace_writer_options writer = {
-        .struct_bytes = sizeof writer, .source = source, .command = run->session.no_command ? NULL : command, .pcs = 1};
+    struct rsc_trace_writer_options writer = {.struct_bytes = sizeof writer,
+                                              .source = source,
+                                              .command = run->session.no_command ? NULL : command,
+                                              .pcs = 1,
+                                              .keep_partial = 1};
     rsc_expand_name(run->asked.trace_path, run->trace_name, sizeof run->trace_name);
     return rsc_trace_writer_open(&run->writer, run->trace_name, &writer, error);
 }
@@ -277,9 +282,10 @@ static int finish(struct run *run, struct rsc_error *error) {
     struct rsc_analysis *analysis = &run->analysis;
     const struct rsc_batch nothing = {.instructions = RSC_UNKNOWN};
     const struct rsc_batch_columns end = {.whole = &run->whole};
-    int status = run->writer ? rsc_trace_writer_finish(run->writer, error) : 0;
-    if (status > 0) run->trace_full = 1;
-    if (status < 0 || run->asked.only_record) return status < 0 ? status : 0;
+    int status = run->writer ? rsc_trace_writer_finish(run->writer, &run->trace_error) : 0;
+    run->trace_failed = status < 0; /* the analysis is delivered all the same */
+    if (run->asked.only_record) return 0;
+    status = 0;
     if (run->request.wanted.what != RSC_TAKES_ACCESSES) status = rsc_analysis_push(analysis, &nothing, &end, error);
     analysis->program = run->collector.launch.pid > 0 ? (uint32_t)run->collector.launch.pid : 0;
     if (status >= 0) status = rsc_analysis_finish(analysis, run->collector.kind->name, error);
@@ -301,15 +307,17 @@ static void say_the_rest(const struct run *run) {
         fprintf(
             stderr,
             "reusescope: one stack for all threads: threads were not expected, so only the shared model was computed (--model both has private stacks too)\n");
-    if (run->trace_full) fprintf(stderr, "reusescope: warning: %s: ended early: the disk is full\n", run->trace_name);
 }
 
 static int deliver(struct run *run) {
     int leave = RSC_EXIT_OK;
     rsc_run_say(&run->analysis, &run->collector, &run->facts, &run->whole, &run->base);
     say_the_rest(run);
-    if (run->asked.only_record) rsc_hint(&run->session, "reusescope analyze %s", run->trace_name);
-    else leave = rsc_session_deliver(&run->session, run->analysis.profiles, run->analysis.count, 1);
+    if (run->trace_failed) rsc_session_fail(&run->session, &run->trace_error);
+    else if (run->asked.only_record) rsc_hint(&run->session, "reusescope analyze %s", run->trace_name);
+    if (!run->asked.only_record)
+        leave = rsc_session_deliver(&run->session, run->analysis.profiles, run->analysis.count, 1);
+    if (run->trace_failed) return RSC_EXIT_ERROR;
     return leave == RSC_EXIT_OK ? rsc_run_exit_status(&run->collector) : leave;
 }
 

@@ -39,7 +39,8 @@ int rsc_trace_writer_open(struct rsc_trace_writer **out, const char *path,
     struct rsc_trace_writer *writer = calloc(1, sizeof *writer);
     if (!writer) return rsc_fail_memory(error, "trace writer");
     writer->file.fd = -1;
-    int status = rsc_output_open(&writer->file, path, error);
+    int status =
+        rsc_output_open_with(&writer->file, path, full.keep_partial ? RSC_OUTPUT_PARTIAL : RSC_OUTPUT_UNNAMED, error);
     if (!status) status = open_format(writer, &full, error);
     if (status < 0) {
         rsc_trace_writer_close(writer);
@@ -58,10 +59,27 @@ void rsc_trace_writer_set_full(struct rsc_trace_writer *writer, uint64_t accesse
     if (writer->native) rsct_writer_set_full(writer->native, accesses, instructions);
 }
 
+/* On a full disk: a shorter trace does not replace another, but stays under another name. Returns 1 if it is not full. */
+static int leave_what_fits(struct rsc_trace_writer *writer, struct rsc_error *error) {
+    uint64_t kept;
+    if (!(writer->native ? rsct_writer_ran_out(writer->native, &kept) : rsc_text_writer_ran_out(writer->text, &kept)))
+        return 1;
+    char *path = strdup(writer->file.path), *name = kept ? rsc_output_leave_partial(&writer->file) : NULL;
+    rsc_output_abort(&writer->file);
+    int status =
+        name ? rsc_fail(error, RSC_EIO, "%.200s: no room on the disk; the first %llu accesses are in %.200s",
+                        path ? path : "trace", (unsigned long long)kept, name)
+             : rsc_fail(error, RSC_EIO, "%.200s: no room on the disk; nothing was written", path ? path : "trace");
+    free(path);
+    free(name);
+    return status;
+}
+
 int rsc_trace_writer_finish(struct rsc_trace_writer *writer, struct rsc_error *error) {
     int status =
         writer->native ? rsct_writer_finish(writer->native, error) : rsc_text_writer_finish(writer->text, error);
     if (status < 0) return status;
+    if (status > 0 && (status = leave_what_fits(writer, error)) < 0) return status;
     int committed = rsc_output_commit(&writer->file, 0, error);
     return committed < 0 ? committed : status;
 }

@@ -80,6 +80,25 @@ next: reusescope analyze cut.csv
 $ tail -1 cut.csv | tr -dc , | wc -c
 4
 
+# A full disk: the old file stays, what fitted is beside it, and the status is 1. Frames hold 2^20 accesses.
+$ reusescope gen uniform,lines=1M -n 3M -q -o big.rsct; cp big.rsct copy.rsct
+$ (trap '' XFSZ; ulimit -f 5000; reusescope convert big.rsct --level 1 -o big.rsct)
+reusescope: big.rsct: no room on the disk; the first 1048576 accesses are in big.rsct.partial
+[1]
+$ cmp big.rsct copy.rsct; reusescope info big.rsct.partial | grep accesses
+accesses       1048576
+$ (trap '' XFSZ; ulimit -f 100; reusescope gen uniform,lines=1M -n 3M --seed 2 -o big.rsct)
+reusescope: big.rsct: no room on the disk; nothing was written
+[1]
+$ cmp big.rsct copy.rsct; ls big*
+big.rsct
+big.rsct.partial
+$ (trap '' XFSZ; ulimit -f 3000; reusescope convert big.rsct -o big.csv)
+reusescope: big.csv: no room on the disk; the first * accesses are in big.csv.partial (glob)
+[1]
+$ tail -1 big.csv.partial | tr -dc , | wc -c; rm big* copy.rsct
+4
+
 # Bad input leaves no output.
 $ (head -20 k.din; head -20 k.din;  head -20 k.din; echo oops) > bad.din; reusescope convert bad.din -o bad.rsct
 reusescope: bad.din: line 19 (byte 96): expected "0|1|2 ADDRESS" (din), found "oops"

@@ -105,8 +105,8 @@ static void abort_leaves_nothing(void **state) {
     (void)state;
     struct rsc_output_file file;
     struct rsc_error error;
-    for (int always_named = 0; always_named <= 1; always_named++) {
-        assert_int_equal(rsc_output_open_with(&file, "a", always_named, &error), 0);
+    for (int always_named = 0; always_named <= 1; always_named++) { /* RSC_OUTPUT_UNNAMED, RSC_OUTPUT_HIDDEN */
+        assert_int_equal(rsc_output_open_with(&file, "a", (enum rsc_output_naming)always_named, &error), 0);
         assert_int_equal(rsc_output_write(&file, "x", 1, &error), 0);
         assert_int_equal(count_files(), file.unnamed ? 0 : 1);
         if (always_named) assert_false(file.unnamed);
@@ -121,7 +121,7 @@ static void named_temporary_files_commit_too(void **state) {
     struct rsc_output_file file;
     struct rsc_error error;
     whole("a", "old", 0);
-    assert_int_equal(rsc_output_open_with(&file, "a", 1, &error), 0);
+    assert_int_equal(rsc_output_open_with(&file, "a", RSC_OUTPUT_HIDDEN, &error), 0);
     assert_int_equal(rsc_output_write(&file, "new", 3, &error), 0);
     assert_int_equal(rsc_output_commit(&file, 1, &error), 0);
     expect_content("a", "new");

@@ -127,9 +127,19 @@ static void a_small_limit_is_made_use_of(void **state) {
     whole_free(&trace);
 }
 
+static uint64_t text_begins_like(const char *path, const struct whole_trace *trace) {
+    struct whole_trace got;
+    whole_read(&got, path, NULL);
+    assert_int_equal(got.status, 0);
+    for (uint64_t i = 0; i < got.count; i++) assert_true(got.addr[i] == trace->addr[i]);
+    uint64_t count = got.count;
+    whole_free(&got);
+    return count;
+}
+
 static void text_under_a_limit(void **state) {
     (void)state;
-    struct whole_trace trace = scattered_trace(400, 1), got;
+    struct whole_trace trace = scattered_trace(400, 1);
     for (uint64_t limit = 40; limit < 9000; limit += 97) {
         struct rsc_trace_writer_options options = whole_options(limit % 2 ? "din" : "csv", 0);
         struct rsc_trace_writer *writer;
@@ -139,10 +149,7 @@ static void text_under_a_limit(void **state) {
         assert_int_equal(rsc_trace_writer_finish(writer, NULL), 0);
         rsc_trace_writer_close(writer);
         assert_true(file_bytes(scratch_path("limited.txt")) <= limit);
-        whole_read(&got, scratch_path("limited.txt"), NULL);
-        assert_int_equal(got.status, 0);
-        for (uint64_t i = 0; i < got.count; i++) assert_true(got.addr[i] == trace.addr[i]);
-        whole_free(&got);
+        text_begins_like(scratch_path("limited.txt"), &trace);
     }
     whole_free(&trace);
 }
@@ -151,58 +158,86 @@ static void text_under_a_limit(void **state) {
 
 /*
  * In a process whose files may grow to `disk_bytes`. Its exit status: 0 all was
- * written, 1 what fits was, 2 an error.
+ * written, 2 an error.
  */
-static int write_on_small_disk(const struct whole_trace *trace, const char *path, uint64_t disk_bytes, uint32_t frame,
-                               const uint32_t *steps) {
+static int write_on_small_disk(const struct whole_trace *trace, const char *path, uint64_t disk_bytes,
+                               const struct rsc_trace_writer_options *options, const uint32_t *steps) {
     fflush(stdout);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        struct rsc_trace_writer_options options = whole_options("rsct", frame);
         struct rsc_trace_writer *writer;
         struct rsc_error error = {0};
         struct rlimit limit = {disk_bytes, disk_bytes};
         signal(SIGXFSZ, SIG_IGN);
         if (setrlimit(RLIMIT_FSIZE, &limit)) _exit(3);
-        if (rsc_trace_writer_open(&writer, path, &options, &error)) _exit(3);
+        if (rsc_trace_writer_open(&writer, path, options, &error)) _exit(3);
         int pushed = whole_push(trace, writer, steps, 1, &error);
         int finished = rsc_trace_writer_finish(writer, &error);
-        if (finished == 0 && pushed < 0) _exit(4); /* a failed push must not end in a file */
+        if (finished >= 0 && pushed) _exit(4); /* what was not written whole must not end in a file */
         if (finished < 0 && !error.message[0]) _exit(5);
         rsc_trace_writer_close(writer);
-        _exit(finished < 0 ? 2 : pushed);
+        _exit(finished < 0 ? 2 : finished);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    assert_in_range(WEXITSTATUS(status), 0, 2);
+    assert_true(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2);
     return WEXITSTATUS(status);
 }
 
-static void a_full_disk_ends_in_a_valid_trace(void **state) {
+static void put_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fputs(text, file) >= 0, 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void is_file(const char *path, const char *text) {
+    char got[64] = "";
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(got, sizeof got, file));
+    fclose(file);
+    assert_string_equal(got, text);
+}
+
+/* The old file stays until all of the new one is written; what fitted of it is a valid file beside it. */
+static void a_full_disk_keeps_the_old_file(void **state) {
     (void)state;
     static const uint32_t steps[] = {33};
+    static const char *const formats[] = {"rsct", "csv", "din"};
     struct whole_trace trace = scattered_trace(1000, 4);
-    const char *path = scratch_path("disk.rsct");
-    struct rsc_trace_writer_options options = whole_options("rsct", 50);
-    whole_write(&trace, path, &options, NULL, 0);
-    uint64_t whole = file_bytes(path), last = 0;
-    for (uint64_t disk = 0; disk < whole + 53; disk += 53) {
-        unlink(path);
-        int status = write_on_small_disk(&trace, path, disk, 50, disk % 2 ? steps : NULL);
-        if (status == 2) {
-            assert_true(disk < 2 * EMPTY_BYTES);
-            assert_int_equal(access(path, F_OK), -1);
-            continue;
+    for (int f = 0; f < 3; f++) {
+        char path[600], partial[620], before[620];
+        struct rsc_trace_writer_options options = whole_options(formats[f], 50);
+        snprintf(path, sizeof path, "%s", scratch_path("disk"));
+        snprintf(partial, sizeof partial, "%s.partial2", path);
+        snprintf(before, sizeof before, "%s.partial", path);
+        whole_write(&trace, path, &options, NULL, 0);
+        put_file(before, "what an earlier one left"); /* it stays too */
+        uint64_t whole = file_bytes(path), last = 0, kept = 0;
+        for (uint64_t disk = 0; disk < whole + 97; disk += 97) {
+            put_file(path, "an old trace");
+            unlink(partial);
+            options.keep_partial = disk % 3 == 0;
+            int status = write_on_small_disk(&trace, path, disk, &options, disk % 2 ? steps : NULL);
+            is_file(before, "what an earlier one left");
+            assert_int_equal(status, disk >= whole ? 0 : 2);
+            if (status == 2) is_file(path, "an old trace");
+            const char *left = status == 0 ? path : partial;
+            if (access(left, F_OK)) continue; /* nothing fitted */
+            assert_true(file_bytes(left) <= disk);
+            uint64_t count = f ? text_begins_like(left, &trace) : assert_begins_like(left, &trace);
+            assert_true(count >= last && (f || count % 50 == 0));
+            if (status == 2) assert_true(count > 0 && count < trace.count);
+            kept += status == 2;
+            last = count;
         }
-        assert_true(file_bytes(path) <= disk);
-        uint64_t count = assert_begins_like(path, &trace);
-        assert_true(count % 50 == 0 && count >= last);
-        last = count;
-        if (disk >= whole) assert_int_equal(count, trace.count);
+        assert_int_equal(last, trace.count);
+        assert_true(f || kept > 10);
+        unlink(before);
     }
-    assert_int_equal(last, trace.count);
     whole_free(&trace);
 }
 
@@ -257,7 +292,7 @@ int main(void) {
         cmocka_unit_test(late_threads_do_not_pass_the_limit),
         cmocka_unit_test(a_small_limit_is_made_use_of),
         cmocka_unit_test(text_under_a_limit),
-        cmocka_unit_test(a_full_disk_ends_in_a_valid_trace),
+        cmocka_unit_test(a_full_disk_keeps_the_old_file),
         cmocka_unit_test(a_full_device_is_an_error),
         cmocka_unit_test(a_writer_given_up_leaves_nothing),
     };

@@ -8,6 +8,7 @@
  */
 #include "trace/formats/writer_text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,9 @@ struct rsc_text_writer {
     enum rsc_text_format format;
     int begun;           /* CSV: the header is written */
     int pcs;             /* CSV: there is a pc column */
-    int full;            /* max_bytes was reached */
+    int full;            /* no more lines are accepted: max_bytes was reached, or */
+    int disk_full;       /* there is no room on the disk */
+    uint64_t lines, buffered; /* of accesses in the file; in the buffer */
     uint64_t left_bytes; /* that may still be written: UINT64_MAX without a limit */
     size_t used;
     uint32_t thread; /* that thread_text names; UINT32_MAX: none yet */
@@ -41,7 +44,8 @@ int rsc_text_writer_open(struct rsc_text_writer **out, struct rsc_output_file *f
     if (!writer) return rsc_fail_memory(error, "text writer");
     writer->file = file;
     writer->format = format;
-    writer->begun = writer->pcs = writer->full = 0;
+    writer->begun = writer->pcs = writer->full = writer->disk_full = 0;
+    writer->lines = writer->buffered = 0;
     writer->left_bytes = UINT64_MAX;
     writer->used = 0;
     writer->thread = UINT32_MAX;
@@ -52,10 +56,18 @@ void rsc_text_writer_limit(struct rsc_text_writer *writer, uint64_t max_bytes) {
     writer->left_bytes = max_bytes ? max_bytes : UINT64_MAX;
 }
 
+/* Writes the buffer, which has whole lines: on a full disk all of them or none. */
 static int flush(struct rsc_text_writer *writer, struct rsc_error *error) {
+    uint64_t before = writer->file->bytes;
     size_t bytes = writer->used;
     writer->used = 0;
-    return bytes ? rsc_output_write(writer->file, writer->buffer, bytes, error) : 0;
+    errno = 0;
+    int status = bytes && !writer->disk_full ? rsc_output_write(writer->file, writer->buffer, bytes, error) : 0;
+    if (status == 0 && !writer->disk_full) writer->lines += writer->buffered;
+    writer->buffered = 0;
+    if (status == 0 || !rsc_output_ran_out(errno) || rsc_output_cut_back(writer->file, before) < 0) return status;
+    writer->full = writer->disk_full = 1;
+    return 0;
 }
 
 /* Counts a line of `bytes` in the buffer; drops it if it exceeds the limit. */
@@ -151,14 +163,20 @@ int rsc_text_writer_push(struct rsc_text_writer *writer, const struct rsc_batch 
         }
         char *line = writer->buffer + writer->used;
         char *end = writer->format == RSC_TEXT_DIN ? put_din(line, batch, i) : put_csv(writer, line, batch, i);
-        keep_line(writer, (size_t)(end - line));
+        if (!writer->full) writer->buffered += (uint64_t)keep_line(writer, (size_t)(end - line));
     }
     return writer->full;
 }
 
 int rsc_text_writer_finish(struct rsc_text_writer *writer, struct rsc_error *error) {
     if (writer->format == RSC_TEXT_CSV && !writer->begun) put_header(writer, 0);
-    return flush(writer, error);
+    int status = flush(writer, error);
+    return status < 0 ? status : writer->disk_full;
+}
+
+int rsc_text_writer_ran_out(const struct rsc_text_writer *writer, uint64_t *kept) {
+    *kept = writer->lines;
+    return writer->disk_full;
 }
 
 void rsc_text_writer_free(struct rsc_text_writer *writer) { free(writer); }

@@ -35,6 +35,8 @@ int rsc_text_writer_push(struct rsc_text_writer *writer, const struct rsc_batch 
 int rsc_text_writer_finish(struct rsc_text_writer *writer, struct rsc_error *error);
 
 /* NULL is allowed. */
+/* After finish: whether a full disk cut the file short; *kept is the number of accesses in it. */
+int rsc_text_writer_ran_out(const struct rsc_text_writer *writer, uint64_t *kept);
 void rsc_text_writer_free(struct rsc_text_writer *writer);
 
 #endif

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/fail.h"
@@ -48,6 +47,7 @@ struct rsct_writer {
     int pcs_settled;  /* the first accesses were seen, so pcs is final */
     int header_there; /* the header is written: with the first frame, once pcs is final */
     int full;         /* no more accesses are accepted */
+    int disk_full;    /* for lack of room on the disk, not by max_bytes */
     struct rsc_error failure; /* code 0: none. After one the file may end inside a frame: nothing more is written */
 
     struct rsct_index_row *rows;
@@ -165,19 +165,6 @@ static int reserve_row(struct rsct_writer *writer, struct rsc_error *error) {
     return 0;
 }
 
-/* Truncates the file to `offset`. Only possible for files that are renamed at the end. */
-static int cut_back(struct rsct_writer *writer, uint64_t offset) {
-    if (writer->file->in_place) return -1;
-    if (ftruncate(writer->file->fd, (off_t)offset) < 0) return -1;
-    if (lseek(writer->file->fd, (off_t)offset, SEEK_SET) < 0) return -1;
-    writer->file->bytes = offset;
-    return 0;
-}
-
-static int disk_is_full(int errno_value) {
-    return errno_value == ENOSPC || errno_value == EDQUOT || errno_value == EFBIG;
-}
-
 /* ---- frames ---- */
 
 static void pack(void *argument) {
@@ -201,7 +188,9 @@ static int write_packed(struct rsct_writer *writer, struct rsc_error *error) {
     if (writer->options.max_bytes && end > writer->options.max_bytes) return 1;
     errno = 0;
     status = rsc_output_write(writer->file, frame->data, frame->bytes, error);
-    if (status < 0) return disk_is_full(errno) && !cut_back(writer, offset) ? 1 : status;
+    if (status < 0 && rsc_output_ran_out(errno) && !rsc_output_cut_back(writer->file, offset))
+        return writer->disk_full = 1;
+    if (status < 0) return status;
     writer->events[writer->row_count] = frame->header.events;
     writer->rows[writer->row_count++] = (struct rsct_index_row){.offset = offset,
                                                                 .first = frame->header.first,
@@ -336,7 +325,7 @@ static int write_end(struct rsct_writer *writer, struct rsc_error *error) {
     memcpy(to + 8, &trailer, sizeof trailer);
     errno = 0;
     int status = rsc_output_write(writer->file, index, bytes + sizeof trailer, error);
-    int full = status < 0 && disk_is_full(errno);
+    int full = status < 0 && rsc_output_ran_out(errno);
     free(index);
     return full ? 1 : status;
 }
@@ -354,10 +343,15 @@ static int finish(struct rsct_writer *writer, struct rsc_error *error) {
         /* The disk is full: drop the last frame and put the index in its place. */
         if (writer->row_count) end = writer->rows[--writer->row_count].offset;
         else return RSC_EIO;
-        if (cut_back(writer, end) < 0) return RSC_EIO;
-        writer->full = 1;
+        if (rsc_output_cut_back(writer->file, end) < 0) return RSC_EIO;
+        writer->full = writer->disk_full = 1;
     }
     return status;
+}
+
+int rsct_writer_ran_out(const struct rsct_writer *writer, uint64_t *kept) {
+    *kept = totals_of(writer).accesses;
+    return writer->disk_full;
 }
 
 int rsct_writer_finish(struct rsct_writer *writer, struct rsc_error *error) {

@@ -23,6 +23,9 @@ void rsct_writer_set_full(struct rsct_writer *writer, uint64_t accesses, uint64_
 
 /* Packs what is pending, writes index and trailer. Returns 0, 1 when the end of the trace did not fit, or negative. */
 int rsct_writer_finish(struct rsct_writer *writer, struct rsc_error *error);
+
+/* After finish: whether a full disk cut the trace short; *kept is the number of accesses in it. */
+int rsct_writer_ran_out(const struct rsct_writer *writer, uint64_t *kept);
 void rsct_writer_free(struct rsct_writer *writer);
 
 #endif
