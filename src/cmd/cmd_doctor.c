@@ -63,14 +63,14 @@ static void first_line(const char *path, const char *argument, char *line, size_
     if (pid > 0) waitpid(pid, NULL, 0);
 }
 
-/* Does a program really run under QEMU with the plugin, and does it write into the ring? */
-static int try_collector(char *detail, size_t room) {
+/* Does a program really run under this collector, and does it write into the ring? */
+static int try_collector(const struct rsc_collector_kind *kind, char *detail, size_t room) {
     struct rsc_target target;
     struct rsc_error error;
     char *argv[] = {(char *)"/bin/true", NULL};
     struct rsc_collect_request request = {.target = &target, .command = argv, .seed = 1};
     struct rsc_collector collector;
-    rsc_collector_init(&collector, &rsc_collector_qemu, &request);
+    rsc_collector_init(&collector, kind, &request);
     if (rsc_target_find(&target, argv[0], &error) < 0 || collector.kind->check(&request, &error) < 0 ||
         rsc_collector_start(&collector, &error) < 0) {
         snprintf(detail, room, "%s", error.message);
@@ -81,8 +81,7 @@ static int try_collector(char *detail, size_t room) {
     while (!rsc_launch_poll(&collector.launch)) usleep(1000);
     uint64_t blocks = collector.launch.ring->slots[0].published;
     int status = collector.launch.status, well = WIFEXITED(status) && WEXITSTATUS(status) == 0 && blocks > 0;
-    snprintf(detail, room,
-             well ? "/bin/true was watched" : "/bin/true under QEMU ended with status 0x%x and %llu blocks",
+    snprintf(detail, room, well ? "/bin/true was watched" : "/bin/true ended with status 0x%x and %llu blocks",
              (unsigned)status, (unsigned long long)blocks);
     rsc_collector_close(&collector);
     return well;
@@ -101,9 +100,15 @@ static void look_at_qemu(struct checkup *checkup) {
     optional(rsc_qemu_preload_path(RSC_GUEST_X86_64) != NULL, "heap blocks by name",
              rsc_qemu_preload_path(RSC_GUEST_X86_64), "libreusescope-guest-x86_64.so is missing: make");
     if (!checkup->failed) {
-        int works = try_collector(detail, sizeof detail);
+        int works = try_collector(&rsc_collector_qemu, detail, sizeof detail);
         need(checkup, works, "watching a program", detail, detail);
     }
+}
+
+/* x86-64 programs without threads run under Valgrind; without it, under QEMU. */
+static void look_at_valgrind(void) {
+    char detail[512];
+    optional(try_collector(&rsc_collector_valgrind, detail, sizeof detail), "x86-64 under Valgrind", detail, detail);
 }
 
 /* Rebuilding needs the pass and the runtime; the user brings the compiler. */
@@ -192,6 +197,7 @@ static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
     if (leave >= 0) return leave;
     printf("reusescope %s\n", rsc_version());
     look_at_machine();
+    look_at_valgrind();
     look_at_qemu(&checkup);
     look_at_rebuilding();
     look_at_perf();

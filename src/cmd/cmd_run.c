@@ -30,7 +30,7 @@ static const struct rsc_option options[] = {
     RSC_HEADING("program"),
     {OPT_WITH, 0, "with", "COLLECTOR",
      "asm (built with reusescope cc), valgrind (x86-64), qemu (any program), perf (samples; costs a few percent) or "
-     "auto (default: asm where possible, else qemu)",
+     "auto (default: asm where possible, else valgrind for programs without threads, else qemu)",
      "auto asm valgrind qemu perf"},
     {OPT_ROI, 0, "roi", "FUNCTION",
      "watch only while FUNCTION runs; 'marked': between reusescope_begin() and reusescope_end()", NULL},

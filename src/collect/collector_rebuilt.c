@@ -13,8 +13,9 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
         return rsc_fail(error, RSC_EINVAL,
                         "--order strict needs --with qemu: rebuilt programs run their threads as they come");
     if (request->seed_given)
-        return rsc_fail(error, RSC_EINVAL,
-                        "--seed needs --with qemu: rebuilt programs get their random bytes from the kernel");
+        return rsc_fail(
+            error, RSC_EINVAL,
+            "--seed needs --with valgrind or qemu: rebuilt programs get their random bytes from the kernel");
     /*
      * If requested by name, the program may be a script that starts a rebuilt program, or one that loads a rebuilt
      * library.

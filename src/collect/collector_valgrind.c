@@ -26,6 +26,10 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
     if (request->strict)
         return rsc_fail(error, RSC_EINVAL,
                         "--order strict needs --with qemu: Valgrind runs one thread at a time in any case");
+    /* The order of threads is better known under QEMU. */
+    if (!request->by_name && rsc_target_may_thread(request->target))
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: may have threads, which Valgrind runs one at a time",
+                        request->target->path);
     if (request->sysroot) return rsc_fail(error, RSC_EINVAL, "--sysroot needs --with qemu");
     return rsc_valgrind_check(error);
 }
@@ -158,7 +162,6 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
 const struct rsc_collector_kind rsc_collector_valgrind = {
     .name = "valgrind",
     .gives = 1u << RSC_TAKES_ACCESSES,
-    .only_by_name = 1,
     .check = check,
     .start = start,
     .next = rsc_ring_run_next,

@@ -122,8 +122,8 @@ $ reusescope record -q -- sh -c 'exit 4'
 $ ls reusescope.data*
 reusescope.data
 reusescope.data.old
-$ reusescope report --format json -o - | grep -oE '"by":"exact","source":"qemu","model":"shared"'
-"by":"exact","source":"qemu","model":"shared"
+$ reusescope report --format json -o - | grep -cE '"by":"exact","source":"(valgrind|qemu)","model":"shared"'
+1
 
 # What is said at the end.
 $ reusescope run -o t.json -- true 2>&1 >/dev/null
@@ -146,7 +146,7 @@ next: reusescope analyze b.rsct
 $ reusescope info a.rsct | grep -vE '^(size|accesses|instructions|frames)'
 file           a.rsct
 format         rsct version 1
-made by        reusescope run (qemu)
+made by        reusescope run (*) (glob)
 command        true
 pcs            yes
 $ reusescope analyze a.rsct -q -o again.json
