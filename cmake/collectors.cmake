@@ -26,7 +26,7 @@ foreach(guest x86_64 aarch64)
   if(RSC_CC_${name})
     set(library ${PROJECT_BINARY_DIR}/libreusescope-guest-${guest}.so)
     add_custom_command(OUTPUT ${library}
-      COMMAND ${RSC_CC_${name}} ${guest_flags} ${guest_source} -o ${library}
+      COMMAND ${RSC_CC_${name}} ${guest_flags} ${guest_source} -o ${library} -ldl
       DEPENDS ${guest_source} ${PROJECT_SOURCE_DIR}/src/collect/qemu/guest_calls.h VERBATIM)
     add_custom_target(guest_${guest} ALL DEPENDS ${library})
     install(FILES ${library} DESTINATION ${CMAKE_INSTALL_LIBDIR}/reusescope)

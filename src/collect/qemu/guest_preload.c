@@ -1,13 +1,16 @@
 /*
  * guest_preload.c - loaded into the watched program (LD_PRELOAD inside the guest):
- * reports heap blocks to the collector.
+ * reports heap blocks to the collector, and makes the release of a spinlock visible, which
+ * is an ordinary store on x86-64: a fence comes before it (qemu_plugin.c).
  *
  * It calls getpid() with arguments that only the collector reads (guest_calls.h); under Valgrind it executes
  * no-operations instead, which costs less.
  * Allocations go to libc's own functions by their internal names, so nothing is looked
  * up and no call can recurse.
  */
+#include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -77,4 +80,11 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes) {
     if (!made) return ENOMEM;
     *block = made;
     return 0;
+}
+
+EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock) {
+    static int (*unlock)(pthread_spinlock_t *);
+    if (!unlock) unlock = (int (*)(pthread_spinlock_t *))dlsym(RTLD_NEXT, "pthread_spin_unlock");
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return unlock(lock);
 }
