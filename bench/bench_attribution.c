@@ -11,6 +11,7 @@
 #include <reusescope/reusescope.h>
 
 #include "bench/measure.h"
+#include "profile/profile_model.h"
 
 #define BATCHES_MAX 4096u
 #define ACCESSES_MAX 20000000u
@@ -79,7 +80,13 @@ static struct rsc_engine *engine_of(const char *model, int code) {
     return engine;
 }
 
-static double analyse(enum way way, struct rsc_profile_totals *totals) {
+/* The share of references at instructions that have a row. */
+static double at_places(const struct rsc_profile *profile, uint64_t references) {
+    const struct rsc_code_row *last = profile->code_count ? &profile->code[profile->code_count - 1] : NULL;
+    return last && rsc_place_is_other(&last->place) ? 1 - (double)last->references / (double)references : 1;
+}
+
+static double analyse(enum way way, struct rsc_profile_totals *totals, double *placed) {
     struct rsc_engine *engines[2] = {NULL, NULL};
     struct rsc_error error;
     double start = cpu_seconds_now();
@@ -92,27 +99,28 @@ static double analyse(enum way way, struct rsc_profile_totals *totals) {
         need(rsc_engine_finish(engines[e], &profile, &error), "finish");
         rsc_engine_free(engines[e]);
         rsc_profile_get_totals(profile, totals);
+        if (way == CODE) *placed = at_places(profile, totals->references);
         rsc_profile_free(profile);
     }
     return cpu_seconds_now() - start;
 }
 
 static void compare(const char *path, int rounds) {
-    double best[WAYS] = {0};
+    double best[WAYS] = {0}, placed = 0;
     struct rsc_profile_totals totals;
     char name[4096];
     load(path);
     for (int round = 0; round < rounds; round++)
         for (int way = 0; way < WAYS; way++) {
-            double took = analyse((enum way)way, &totals);
+            double took = analyse((enum way)way, &totals, &placed);
             if (!best[way] || took < best[way]) best[way] = took;
         }
     drop();
     double count = (double)totals.references;
     snprintf(name, sizeof name, "%s", path);
-    printf("| %s | %.1f M | %.1f | %.1f | %.2f | %.2f | %.2f |\n", basename(name), count / 1e6,
+    printf("| %s | %.1f M | %.1f | %.1f | %.2f | %.2f | %.2f | %.1f %% |\n", basename(name), count / 1e6,
            best[PLAIN] / count * 1e9, best[CODE] / count * 1e9, best[CODE] / best[PLAIN],
-           best[BOTH_PLAIN] / best[PLAIN], best[BOTH_CODE] / best[CODE]);
+           best[BOTH_PLAIN] / best[PLAIN], best[BOTH_CODE] / best[CODE], 100 * placed);
     fflush(stdout);
 }
 
@@ -123,8 +131,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     printf(
-        "| trace | references | plain, ns | attributed, ns | attributed / plain | both models, plain | both models, attributed |\n");
-    printf("| --- | --- | --- | --- | --- | --- | --- |\n");
+        "| trace | references | plain, ns | attributed, ns | attributed / plain | both models, plain | both models, attributed | at real places |\n");
+    printf("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (int i = 2; i < argc; i++) compare(argv[i], rounds);
     return 0;
 }
