@@ -222,8 +222,8 @@ static void see_strides(struct rsc_attribution *a, const struct rsc_batch *batch
         if (!at) rsc_stride_votes_begin(&a->strides);
         uint32_t row = rsc_places_row(&a->places, tags[i]);
         if (row != RSC_CODE_OTHER)
-            rsc_stride_votes_see(&a->strides, row, rsc_meta_thread(batch->meta[i]), batch->addr[i],
-                                 rsc_meta_size(batch->meta[i]));
+            rsc_stride_votes_see(&a->strides, row, rsc_places_pc(&a->places, tags[i]), rsc_meta_thread(batch->meta[i]),
+                                 batch->addr[i], rsc_meta_size(batch->meta[i]));
     }
     a->accesses += batch->count;
 }

@@ -33,9 +33,9 @@ static void vote(struct rsc_stride_row *row, uint64_t bytes) {
     }
 }
 
-void rsc_stride_votes_see(struct rsc_stride_votes *votes, uint32_t row, uint32_t thread, uint64_t address,
+void rsc_stride_votes_see(struct rsc_stride_votes *votes, uint32_t row, uint64_t pc, uint32_t thread, uint64_t address,
                           uint32_t bytes) {
-    uint32_t slot = (row * 0x9E3779B1u ^ thread * 0x85EBCA77u) >> 24;
+    uint32_t slot = ((uint32_t)(pc ^ pc >> 32) * 0x9E3779B1u ^ thread * 0x85EBCA77u) >> 24;
     if (votes->last[slot].window == votes->window && votes->last[slot].row == row &&
         votes->last[slot].thread == thread) {
         uint64_t step = address - votes->last[slot].address;

@@ -41,8 +41,8 @@ void rsc_stride_votes_free(struct rsc_stride_votes *votes);
 /* Starts a window; earlier addresses are forgotten. */
 void rsc_stride_votes_begin(struct rsc_stride_votes *votes);
 
-/* The instruction of a row accesses `address`. */
-void rsc_stride_votes_see(struct rsc_stride_votes *votes, uint32_t row, uint32_t thread, uint64_t address,
+/* The instruction at pc, which has that row, accesses `address`. What is seen does not depend on numbers of rows. */
+void rsc_stride_votes_see(struct rsc_stride_votes *votes, uint32_t row, uint64_t pc, uint32_t thread, uint64_t address,
                           uint32_t bytes);
 
 #endif
