@@ -39,7 +39,8 @@ static const struct rsc_option options[] = {
     {OPT_FOLLOW, 0, "follow", NULL, "also watch forked children and programs it starts", NULL},
     {OPT_ORDER, 0, "order", "ORDER", "thread order: time (default) or strict (one at a time, round-robin)",
      "time strict"},
-    {OPT_SEED, 0, "seed", "S", "seed for the program's startup random bytes (default 1), for repeatable runs", NULL},
+    {OPT_SEED, 0, "seed", "S",
+     "seed of the sample (default 0) and, under QEMU, of the program's startup random bytes (default 1)", NULL},
     {OPT_NATIVE, 0, "native", "[=BINARY]",
      "first run the program, or BINARY (its plain build), once unwatched (no input or output), to measure the slowdown",
      NULL},
@@ -48,9 +49,9 @@ static const struct rsc_option options[] = {
     {OPT_NO_ANALYSIS, 0, "no-analysis", NULL, "with --trace: only record", NULL},
     RSC_HEADING("sampling"),
     {OPT_SAMPLE, 0, "sample", "SAMPLE",
-     "for programs built with reusescope cc: lines:RATE (default lines:1/64), 1/N (one reference in N) or none (every "
-     "reference)",
-     "lines:1/64 1/10000 none"},
+     "for programs built with reusescope cc: 1/N (one reference in N; default: as many as the error bars need), "
+     "lines:RATE (part of all cache lines) or none (every reference)",
+     "1/10000 lines:1/64 none"},
     {OPT_RATE, 0, "rate", "N", "with --with perf: samples per second of each thread's processor time (default 300)",
      NULL},
     {0, 0, NULL, NULL, NULL, NULL},
@@ -113,7 +114,9 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
         return -1;
     case OPT_SEED:
         request->seed_given = 1;
-        return rsc_option_number(parser, 0, UINT64_MAX, "not a number", &request->seed);
+        leave = rsc_option_number(parser, 0, UINT64_MAX, "not a number", &request->seed);
+        run->analysis.engine.seed = request->seed;
+        return leave;
     case OPT_NATIVE:
         run->base.measured = 1;
         run->base.binary = parser->value;
@@ -168,11 +171,13 @@ static int take_options(struct run *run, int argc, char **argv) {
 
 /* ---- choosing ---- */
 
-/* Whether to show both models if there are threads. Not if a sample is the default. */
+/* Whether to show both models if there are threads: of every reference, or of a sample that a program takes itself. */
 static int models_are_free(const struct run *run) {
     const struct rsc_collector_kind *kind = run->collector.kind;
-    return !run->model_given && !kind->usual_lines && rsc_collector_gives(kind, RSC_TAKES_ACCESSES) &&
-           run->analysis.engine.error <= 0 && rsc_engine_spec_is_exact(&run->analysis.spec);
+    if (run->model_given || run->asked.lines) return 0;
+    if (rsc_live_taken(&run->analysis.spec) == RSC_TAKES_SAMPLES) return rsc_collector_gives(kind, RSC_TAKES_SAMPLES);
+    return rsc_collector_gives(kind, RSC_TAKES_ACCESSES) && run->analysis.engine.error <= 0 &&
+           rsc_engine_spec_is_exact(&run->analysis.spec);
 }
 
 /*
@@ -229,6 +234,8 @@ static int open_run(struct run *run, struct rsc_error *error) {
     if (!status && !kind) status = rsc_collector_choose(&kind, &run->request, error);
     if (status < 0) return status;
     rsc_collector_init(&run->collector, kind, &run->request);
+    status = rsc_run_choose_sample(&run->analysis, &run->asked, kind, &run->request, error);
+    if (status < 0) return status;
     choose_models(run);
     status = rsc_run_engines_open(&run->analysis, &run->asked, kind, &run->request, error);
     if (!status && run->with) status = kind->check(&run->request, error);
@@ -360,7 +367,7 @@ const struct rsc_verb rsc_verb_run = {
     .operands = "[--] PROGRAM [ARGUMENTS]",
     .summary = "Watch a program and show how it reuses memory",
     .about = "Analyses the program's memory accesses while it runs, threads in parallel. A program built with "
-             "`reusescope cc` runs natively; by default the lines of 1/64 of memory are followed. Any other "
+             "`reusescope cc` runs natively and samples its references, with error bars. Any other "
              "program, for x86-64 or AArch64, runs unmodified under QEMU's user-mode emulator, and every "
              "access is counted. The exit status is the program's own, or 128 plus the signal that ended it.",
     .example = "reusescope run -- ./solver --size 512",

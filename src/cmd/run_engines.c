@@ -38,14 +38,28 @@ static int settle_period(const struct rsc_run_asked *asked, struct rsc_analysis 
     return 0;
 }
 
-/* Uses a sample of lines unless an option needs every reference. */
-static void choose_lines(struct rsc_run_asked *asked, const struct rsc_analysis *analysis,
-                         const struct rsc_collector_kind *kind, const struct rsc_collect_request *request) {
+/* Whether an option needs every reference, or is for another engine. */
+static int needs_all(const struct rsc_run_asked *asked, const struct rsc_analysis *analysis,
+                     const struct rsc_collect_request *request) {
     const struct rsc_engine_options *engine = &analysis->engine;
-    if (asked->sample_given || asked->trace_path || asked->only_record || request->roi_function) return;
-    if (engine->engine || engine->error > 0 || engine->top_lines || engine->max_distance || analysis->line_count != 1)
-        return;
-    asked->lines = kind->usual_lines;
+    if (asked->sample_given || asked->trace_path || asked->only_record || analysis->requests) return 1;
+    if (request->roi_function || request->roi_marked || request->skip || request->length || request->follow) return 1;
+    return engine->engine || engine->error > 0 || engine->top_lines || engine->phases || engine->cores ||
+           analysis->line_count != 1 || analysis->max_memory;
+}
+
+int rsc_run_choose_sample(struct rsc_analysis *analysis, const struct rsc_run_asked *asked,
+                          const struct rsc_collector_kind *kind, const struct rsc_collect_request *request,
+                          struct rsc_error *error) {
+    int status = settle_period(asked, analysis, error);
+    if (status < 0) return status;
+    if (kind->samples_by_default && !needs_all(asked, analysis, request))
+        rsc_engine_spec_parse(&analysis->spec, rsc_engine_sampled.name, NULL);
+    if (request->seed_given && kind->samples_by_default && !asked->lines && rsc_engine_spec_is_exact(&analysis->spec))
+        return rsc_fail(error, RSC_EINVAL,
+                        "--seed: nothing is random in an exact analysis of a rebuilt program (--with qemu seeds the "
+                        "program's random bytes)");
+    return 0;
 }
 
 /* Rejects options that need every access. */
@@ -118,12 +132,9 @@ static int open_pairs(struct rsc_analysis *analysis, const struct rsc_run_asked 
 int rsc_run_engines_open(struct rsc_analysis *analysis, struct rsc_run_asked *asked,
                          const struct rsc_collector_kind *kind, struct rsc_collect_request *request,
                          struct rsc_error *error) {
-    int status = settle_period(asked, analysis, error);
-    if (status < 0) return status;
     enum rsc_taken implied = rsc_live_taken(&analysis->spec);
     int samples = implied == RSC_TAKES_SAMPLES && rsc_collector_gives(kind, RSC_TAKES_SAMPLES) && !asked->only_record &&
                   !asked->trace_path;
-    choose_lines(asked, analysis, kind, request);
     if (rsc_collector_gives(kind, RSC_TAKES_ACCESSES) && !asked->lines && !samples)
         return rsc_analysis_open(analysis, error);
     analysis->count = analysis->both ? RSC_MODELS_MAX : 1;

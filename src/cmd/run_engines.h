@@ -21,6 +21,14 @@ struct rsc_run_asked {
 /* Parses --sample: none, lines:RATE or 1/N. Returns -1, or the exit status after a message. */
 int rsc_run_sample_option(struct rsc_run_asked *asked, const struct rsc_option_parser *parser);
 
+/*
+ * Chooses the engine "sampled" where --sample asks for it, or by default: `kind` does that, and no option needs every
+ * reference. Call before the models are chosen.
+ */
+int rsc_run_choose_sample(struct rsc_analysis *analysis, const struct rsc_run_asked *asked,
+                          const struct rsc_collector_kind *kind, const struct rsc_collect_request *request,
+                          struct rsc_error *error);
+
 /* Makes the engines and sets request->wanted to what they need. Call after choosing the collector. */
 int rsc_run_engines_open(struct rsc_analysis *analysis, struct rsc_run_asked *asked,
                          const struct rsc_collector_kind *kind, struct rsc_collect_request *request,

@@ -74,7 +74,7 @@ static void say_sample(const struct rsc_profile *profile, const struct rsc_wante
     if (wanted->what == RSC_TAKES_SAMPLES)
         fprintf(
             stderr,
-            "reusescope: a sample: %llu references, 1 in %.0f on average; %.2f %% of all were analysed; %.2f %% of the samples pruned (--sample none: every reference, slower)\n",
+            "reusescope: a sample: %llu references, 1 in %.0f on average; %.2f %% of all were analysed; %.2f %% of them were given up (--sample none: every reference, slower)\n",
             (unsigned long long)whole->begun, whole->begun ? (double)whole->references / (double)whole->begun : 0,
             whole->references ? 100 * (double)whole->analysed / (double)whole->references : 0,
             profile->references ? 100 * (double)profile->pruned / (double)profile->references : 0);
@@ -120,6 +120,7 @@ void rsc_run_say(struct rsc_analysis *analysis, const struct rsc_collector *coll
     for (size_t i = 0; i < analysis->count; i++) {
         if (!analysis->profiles[i]) continue;
         analysis->profiles[i]->made.coverage = facts->coverage;
+        analysis->profiles[i]->made.threads_unseen = facts->threads_unseen;
         analysis->profiles[i]->made.overhead = slowdown;
     }
     if (analysis->session->quiet) return;

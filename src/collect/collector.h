@@ -40,6 +40,7 @@ struct rsc_run_facts {
     uint64_t accesses, threads;
     uint64_t instructions; /* whether or not recorded; 0: not known */
     double coverage;       /* share of the run that was seen; NAN: not known */
+    uint64_t threads_unseen; /* more ran at once than can be watched */
     size_t used;
     char text[6000]; /* lines to print, each ending in \n */
 };
@@ -57,7 +58,7 @@ enum { RSC_COLLECT_NOTHING = 0, RSC_COLLECT_BATCH = 1, RSC_COLLECT_ENDED = 2 };
 struct rsc_collector_kind {
     const char *name;   /* name for --with and made.source */
     unsigned gives;     /* bits by enum rsc_taken */
-    const char *usual_lines; /* default sample of lines; NULL: none */
+    int samples_by_default; /* the program's own samples of references are what it gives unless every one is needed */
     int only_by_name;   /* `auto` never chooses it */
 
     /* RSC_EINVAL: the request contradicts it; RSC_EUNSUPPORTED: not for this program, or not on this machine. */

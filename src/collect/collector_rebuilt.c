@@ -12,10 +12,6 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
     if (request->strict)
         return rsc_fail(error, RSC_EINVAL,
                         "--order strict needs --with qemu: rebuilt programs run their threads as they come");
-    if (request->seed_given)
-        return rsc_fail(
-            error, RSC_EINVAL,
-            "--seed needs --with valgrind or qemu: rebuilt programs get their random bytes from the kernel");
     /*
      * If requested by name, the program may be a script that starts a rebuilt program, or one that loads a rebuilt
      * library.
@@ -86,7 +82,7 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
 const struct rsc_collector_kind rsc_collector_rebuilt = {
     .name = "asm",
     .gives = 1u << RSC_TAKES_ACCESSES | 1u << RSC_TAKES_LINES | 1u << RSC_TAKES_SAMPLES,
-    .usual_lines = "1/64",
+    .samples_by_default = 1,
     .check = check,
     .start = start,
     .next = rsc_ring_run_next,

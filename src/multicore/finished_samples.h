@@ -5,7 +5,8 @@
  *
  * A sample represents `weight` references, the period it was drawn with. Shares are weighted means over
  * the samples, so they sum to 1 for any number of samples, and are scaled to the known number of
- * references. As each reference is drawn independently with probability 1/w, a share p has the variance
+ * references. As each reference is drawn with probability 1/w, one of w neighbours, a share p has at most
+ * the variance of independent draws,
  *     p (1 - p) / n,   n = (sum of w)^2 / (sum of w (w - 1)),
  * without assumptions about the trace; bars are Wilson's intervals with that n (appendix A of paper 000
  * has the same for equal w, but its intervals may leave 0..1).

@@ -44,6 +44,7 @@ struct rsc_made {
     double seconds; /* wall time, first decoded reference to final histogram */
     double overhead; /* slowdown of the target; NaN: not measured */
     double coverage; /* share of the target's work seen, 0..1; NaN: not measured */
+    uint64_t threads_unseen; /* that no result has anything of: more ran at once than can be watched */
     struct rsc_watch_costs watching; /* in JSON a part of `overhead` */
 };
 

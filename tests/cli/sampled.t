@@ -3,8 +3,8 @@ $ reusescope gen zipf,lines=2000,skew=0.9,threads=4,write=0.2 -n 200K -q -o t.rs
 $ body() { reusescope analyze t.rsct "$@" -q --format json -o -; }
 $ say() { python3 -c 'import json,sys; d=json.load(sys.stdin); [print(p["made"]["by"], p["made"]["model"], "|", p["made"]["sampling"], "|", p["references"], sum(b["count"] for b in p["rd"])+p["cold"]+p["invalidated"]+p["last_touch"]+p["pruned"]+p["censored"], all(m["low"]<=m["miss_ratio"]<=m["high"] for m in p["mrc"]), all(b["low"]<=b["count"]<=b["high"] for b in p["rd"] if "low" in b)) for p in d.get("profiles",[d])]'; }
 $ body --engine sampled:period=100 --model both | say
-sampled private | references at random, 1 in 100, seed 0, sequential order, 2156 samples; 100 % analysed; 90 % bars | 204800 204800 True True
-sampled shared | references at random, 1 in 100, seed 0, sequential order, 2156 samples; 100 % analysed; 90 % bars | 204800 204800 True True
+sampled private | references at random, 1 in 100, seed 0, sequential order, 2048 samples; 100 % analysed; 90 % bars | 204800 204800 True True
+sampled shared | references at random, 1 in 100, seed 0, sequential order, 2048 samples; 100 % analysed; 90 % bars | 204800 204800 True True
 
 # The same from the same seed, another from another.
 $ strip() { sed 's/"command":\[[^]]*\]//; s/"seconds":[0-9.e-]*//'; }
@@ -18,13 +18,13 @@ $ for m in private shared; do body --model $m --engine exact | rd > a; body --mo
 
 # Orders; and as many samples as an error needs.
 $ body --engine sampled:period=100,ordering=parallel --model private | say
-sampled private | references at random, 1 in 100, seed 0, parallel order, 2156 samples; 100 % analysed; 90 % bars | 204800 204800 True True
+sampled private | references at random, 1 in 100, seed 0, parallel order, 2048 samples; 100 % analysed; 90 % bars | 204800 204800 True True
 $ body --engine sampled:period=100,ordering=skew:50 --model private | say
-sampled private | references at random, 1 in 100, seed 0, skew:50 order, 2156 samples; 100 % analysed; 90 % bars | 204800 204800 True True
+sampled private | references at random, 1 in 100, seed 0, skew:50 order, 2048 samples; 100 % analysed; 90 % bars | 204800 204800 True True
 $ body --error 0.02 --confidence 95 --engine sampled:error-kind=bucket --model shared | say
-sampled shared | references at random, 1 in 8 to 64, seed 0, sequential order, 8672 samples; 100 % analysed; 95 % bars | 204800 204800 True True
+sampled shared | references at random, 1 in 8 to 64, seed 0, sequential order, 8486 samples; 100 % analysed; 95 % bars | 204800 204800 True True
 $ reusescope analyze t.rsct --engine sampled:error-kind=aggregate --error 0.001 --format json -o /dev/null
-reusescope: warning: sampled: the trace is too short for --error 0.001: it gave the equivalent of 29432 samples, an error of 0.14
+reusescope: warning: sampled: the trace is too short for --error 0.001: it gave the equivalent of 29259 samples, an error of 0.14
 next: reusescope report /dev/null
 
 # Lines.
@@ -34,7 +34,7 @@ sampled:lines=0.125 shared | lines by hash, rate 0.125, seed 0, 249 kept; 90 % b
 
 # Groups of threads.
 $ body --engine sampled:period=100 --model private --cores 0-1,2-3 | say
-sampled private | references at random, 1 in 100, seed 0, sequential order, 2029 samples; 100 % analysed; 90 % bars | 204800 204800 True True
+sampled private | references at random, 1 in 100, seed 0, sequential order, 2048 samples; 100 % analysed; 90 % bars | 204800 204800 True True
 
 # What is not understood.
 $ reusescope analyze t.rsct --engine sampled:period=1/100
@@ -84,12 +84,12 @@ $ reusescope report --select 90 exact.data sampled.data
       19.0 k   83.3 %   83.3 %  0x20
        3,800   16.7 %  100.0 %  0x30
 \
- sampled.data, single: 2 instructions have 90 % of the 22,905 reuses that miss in 64 KiB
+ sampled.data, single: 2 instructions have 90 % of the 22,700 reuses that miss in 64 KiB
       misses    share   in all  code
-      19.3 k   84.4 %   84.4 %  0x20
-       3,581   15.6 %  100.0 %  0x30
+      19.0 k   83.9 %   83.9 %  0x20
+       3,660   16.1 %  100.0 %  0x30
              against exact.data, single, and its 2: weight matching 100.0 %, key matching 100.0 %
-             accuracy of distances: 98.3 %, without distance 0: 98.3 %
+             accuracy of distances: 99.5 %, without distance 0: 99.5 %
 $ reusescope report --select 80,50 exact.data --format csv
 profile,model,lines,rank,pc,function,file,line,misses,invalidated,share,weight_matching,key_matching
 "exact.data","single",1024,1,0x20,"","",0,19000,0,0.833333,,

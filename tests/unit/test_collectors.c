@@ -34,7 +34,7 @@ static void test_names(void **state) {
         assert_ptr_equal(found, kind);
         assert_true(kind->gives != 0 && kind->gives < 1u << RSC_TAKES_KINDS);
         assert_true(kind->check && kind->start && kind->next && kind->finish && kind->describe && kind->close);
-        if (kind->usual_lines) assert_true(rsc_collector_gives(kind, RSC_TAKES_LINES));
+        if (kind->samples_by_default) assert_true(rsc_collector_gives(kind, RSC_TAKES_SAMPLES));
         used += snprintf(again + used, sizeof again - (size_t)used, " %s", kind->name);
     }
     assert_string_equal(names, again);
@@ -77,7 +77,9 @@ static void test_refusals(void **state) {
     assert_int_equal(rsc_collector_rebuilt.check(&request, &error), RSC_EUNSUPPORTED);
     request.by_name = 1; /* it may start one that was rebuilt */
     assert_int_equal(rsc_collector_rebuilt.check(&request, &error), 0);
-    request.seed_given = 1;
+    request.seed_given = 1; /* of its samples */
+    assert_int_equal(rsc_collector_rebuilt.check(&request, &error), 0);
+    request.strict = 1;
     assert_int_equal(rsc_collector_rebuilt.check(&request, &error), RSC_EINVAL);
     request = request_of(&target, 1);
     request.roi_marked = 1;

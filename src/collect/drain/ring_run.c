@@ -102,6 +102,7 @@ void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_fac
         rsc_facts_add(facts,
                       "warning: not watched: %llu forked children, %llu programs it started (--follow watches them)",
                       (unsigned long long)forks, (unsigned long long)ring->execs);
+    facts->threads_unseen = ring->crowded_out;
     if (ring->crowded_out)
         rsc_facts_add(facts, "warning: %u threads were not seen: more than %u at a time", ring->crowded_out,
                       RSC_RING_SLOTS);

@@ -149,6 +149,24 @@ static void put_kind_fact(struct rsc_text *text, const struct rsc_profile *profi
     put_fact(text, style, "kinds", words);
 }
 
+/* The bar of a total, as a share of `whole` or in lines; and in words if it says nothing. */
+#define USELESS_SHARE 0.5 /* a bar wider than half of all references */
+#define USELESS_TIMES 8   /* or a footprint known to less than a factor of this */
+static void add_bar(char *words, size_t room, const struct rsc_count_bar *bar, uint64_t whole) {
+    size_t used = strlen(words);
+    const char *advice = "";
+    if (!bar->is_known) return;
+    if (whole ? (double)(bar->high - bar->low) > USELESS_SHARE * (double)whole : bar->high / USELESS_TIMES > bar->low)
+        advice = whole ? ": too few samples to tell; --sample none is exact"
+                       : ": not known from this sample; --model both is";
+    if (whole)
+        snprintf(words + used, room - used, " (%s to %s)%s", rsc_show_percent((double)bar->low / (double)whole).text,
+                 rsc_show_percent((double)bar->high / (double)whole).text, advice);
+    else
+        snprintf(words + used, room - used, " (%s to %s lines)%s", rsc_show_count(bar->low).text,
+                 rsc_show_count(bar->high).text, advice);
+}
+
 static void put_headline(struct rsc_text *text, const struct rsc_profile *profile,
                          const struct rsc_report_style *style) {
     char words[256];
@@ -173,15 +191,24 @@ static void put_headline(struct rsc_text *text, const struct rsc_profile *profil
     snprintf(words, sizeof words, "%s distinct line%s, %s", rsc_show_count(profile->distinct).text,
              profile->distinct == 1 ? "" : "s",
              rsc_show_bytes(rsc_lines_to_bytes(profile->distinct, profile->made.line_bytes)).text);
+    add_bar(words, sizeof words, &profile->bars.distinct, 0);
     put_fact(text, style, "footprint", words);
-    snprintf(words, sizeof words, "%s first touch%s, %s of references", rsc_show_count(profile->cold).text,
-             profile->cold == 1 ? "" : "es",
-             rsc_show_percent((double)profile->cold / (double)profile->references).text);
+    /* samples see last touches instead: every line has one of each */
+    uint64_t cold = profile->cold + profile->last_touch;
+    snprintf(words, sizeof words, "%s first touch%s, %s of references", rsc_show_count(cold).text,
+             cold == 1 ? "" : "es", rsc_show_percent((double)cold / (double)profile->references).text);
+    add_bar(words, sizeof words, &profile->bars.cold, profile->references);
     put_fact(text, style, "cold", words);
+    if (profile->made.threads_unseen) {
+        snprintf(words, sizeof words, "%s threads: more ran at once than can be watched",
+                 rsc_show_count(profile->made.threads_unseen).text);
+        put_fact(text, style, "not seen", words);
+    }
     if (!profile->invalidated) return;
     snprintf(words, sizeof words, "%s references to lines another thread had written, %s",
              rsc_show_count(profile->invalidated).text,
              rsc_show_percent((double)profile->invalidated / (double)profile->references).text);
+    add_bar(words, sizeof words, &profile->bars.invalidated, profile->references);
     put_fact(text, style, "invalidated", words);
 }
 
@@ -204,8 +231,9 @@ static void put_bars(struct rsc_text *text, const struct rsc_profile *profile, c
         struct rsc_mrc_point at = rsc_profile_mrc_at(profile, lines);
         if (!(at.high > at.low)) continue;
         rsc_text_put(text, "   at %-8s %8s", rsc_show_bytes(bytes).text, rsc_show_percent(at.miss_ratio).text);
-        rsc_text_put(text, style->width < 50 ? "\n        (%s to %s)\n" : "  (%s to %s)\n",
-                     rsc_show_percent(at.low).text, rsc_show_percent(at.high).text);
+        rsc_text_put(text, style->width < 50 ? "\n        (%s to %s)%s\n" : "  (%s to %s)%s\n",
+                     rsc_show_percent(at.low).text, rsc_show_percent(at.high).text,
+                     at.high - at.low > USELESS_SHARE ? ": not known from this sample; --sample none is exact" : "");
     }
 }
 

@@ -12,12 +12,13 @@
  * bench/programs/multicore keeps the misses that its 99th percentile of 6 lines cuts off.
  */
 #define PRUNE_PERIODS 16
+#define PRUNED_MOST 16u /* at once */
 
 /* ---- periods and counts ---- */
 
 void rsc_sampler_set_period(struct rsc_sampler *sampler, double period) {
     uint64_t bits;
-    if (!(period >= 1)) period = 1;
+    period = period >= 1 ? (double)(uint64_t)period : 1;
     memcpy(&bits, &period, sizeof bits);
     store_relaxed(&sampler->period, bits);
 }
@@ -37,7 +38,10 @@ double rsc_sampler_weight(const struct rsc_sampler *sampler, uint32_t slot) {
 static void draw(struct rsc_sampler *sampler, struct sampler_thread *thread) {
     uint64_t bits = load_relaxed(&sampler->period);
     memcpy(&thread->drawn_with, &bits, sizeof bits);
-    thread->countdown = rsc_rng_geometric(&thread->rng, thread->drawn_with);
+    /* one of each stretch of a period, anywhere in it */
+    uint64_t stretch = (uint64_t)thread->drawn_with, at = 1 + rsc_rng_below(&thread->rng, stretch);
+    thread->countdown = thread->left + at;
+    thread->left = stretch - at;
 }
 
 uint64_t rsc_sampler_countdown(const struct rsc_sampler *sampler, uint32_t slot) {
@@ -91,9 +95,10 @@ static uint64_t greatest_in_bin(uint32_t bin) {
  * Pruned samples count with the age they had reached: without them, the quantile
  * would fall with every one of them, and eat its way down the ages.
  */
-static void count_age(struct ages *all, uint64_t age, int pruned) {
-    if (pruned) __atomic_fetch_add(&all->pruned, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&all->bins[age_bin(age)], 1, __ATOMIC_RELAXED);
+static void count_age(struct ages *all, uint64_t age, double weight, int pruned) {
+    if (pruned) __atomic_fetch_add(&all->pruned, (uint64_t)weight, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&all->bins[age_bin(age)], (uint64_t)weight, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&all->weight, (uint64_t)weight, __ATOMIC_RELAXED);
     __atomic_fetch_add(&all->ended, 1, __ATOMIC_RELAXED);
 }
 
@@ -102,10 +107,11 @@ static uint64_t prune_limit(const struct rsc_sampler *sampler, struct ages *all)
     uint64_t ended = load_relaxed(&all->ended), at = load_relaxed(&all->limit_at), sum = 0;
     if (ended < sampler->options.prune_after) return UINT64_MAX;
     if (at && ended - at <= at / 16) return load_relaxed(&all->limit);
+    const double wanted = sampler->options.prune_quantile * (double)load_relaxed(&all->weight);
     uint32_t bin = 0;
     for (; bin + 1 < AGE_BINS; bin++) {
         sum += load_relaxed(&all->bins[bin]);
-        if ((double)sum >= sampler->options.prune_quantile * (double)ended) break;
+        if ((double)sum >= wanted) break;
     }
     store_relaxed(&all->limit, greatest_in_bin(bin));
     store_relaxed(&all->limit_at, ended);
@@ -116,19 +122,19 @@ static uint64_t prune_limit(const struct rsc_sampler *sampler, struct ages *all)
  * Whether to prune the oldest sample, as another one begins: it has waited for longer
  * than 99 % (prune_quantile) of all. Ages, not distances: it is the wait that costs
  * analysis mode, and the distance of a sample whose thread is blocked does not grow. While
- * there is room, this is strict and at most 1 % of all samples are pruned: short waits end
- * first, so until a program has come round once, *all* of its long ones are longer than
- * 99 % of those ended. Paper 000 prunes those; here waiting for them only costs analysis
- * mode, until half of the places for samples are taken. A sample that has not waited long
- * is not pruned either: if 99 % of waits are tiny, the rest is all there is to find, and
- * cheap to wait for.
+ * there is room, this is strict and pruned samples stand for at most 1 % of all references,
+ * which is what they may widen error bars by: short waits end first, so until a program has
+ * come round once, *all* of its long ones are longer than 99 % of those ended. Paper 000
+ * prunes those; here waiting for them only costs analysis mode, until half of the places for
+ * samples are taken. A sample that has not waited long is not pruned either: if 99 % of waits
+ * are tiny, the rest is all there is to find, and cheap to wait for.
  */
-static int is_due(const struct rsc_sampler *sampler, struct ages *all, uint64_t born, uint64_t now, double period,
+static int is_due(const struct rsc_sampler *sampler, struct ages *all, uint64_t born, double weight, uint64_t now,
                   int crowded) {
-    uint64_t begun = load_relaxed(&all->begun), pruned = load_relaxed(&all->pruned);
+    const double pruned = (double)load_relaxed(&all->pruned) + weight;
     if (sampler->options.prune_quantile >= 1 || now <= born) return 0;
-    if ((double)(now - born) < PRUNE_PERIODS * period || now - born <= prune_limit(sampler, all)) return 0;
-    return crowded || (double)(pruned + 1) <= (1 - sampler->options.prune_quantile) * (double)begun;
+    if ((double)(now - born) < PRUNE_PERIODS * weight || now - born <= prune_limit(sampler, all)) return 0;
+    return crowded || pruned <= (1 - sampler->options.prune_quantile) * (double)now;
 }
 
 /* ---- ending samples ---- */
@@ -146,7 +152,7 @@ static void emit(struct rsc_sampler *sampler, uint32_t model, const struct rsc_a
     struct rsc_active_distance distance = rsc_active_distance(set, sample);
     uint64_t now = everybodys_references(sampler);
     if (outcome != RSC_SAMPLE_LAST_TOUCH)
-        count_age(sampler->ages[model == RSC_MODEL_SHARED], now > facts->born ? now - facts->born : 0,
+        count_age(sampler->ages[model == RSC_MODEL_SHARED], now > facts->born ? now - facts->born : 0, facts->weight,
                   outcome != RSC_SAMPLE_REUSED);
     struct rsc_sample_record record = {
         .model = model,
@@ -169,7 +175,9 @@ static void tell_skips(struct sampler_thread *thread) {
 }
 
 static void tell_oldest(struct sampler_thread *thread) {
-    store_relaxed(&thread->oldest, thread->set.active ? thread->facts[thread->set.oldest].born + 1 : 0);
+    const struct sample_facts *facts = &thread->facts[thread->set.oldest];
+    store_relaxed(&thread->oldest_weight, thread->set.active ? (uint64_t)facts->weight : 0);
+    store_relaxed(&thread->oldest, thread->set.active ? facts->born + 1 : 0);
 }
 
 static void end_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint32_t sample, uint32_t outcome,
@@ -202,21 +210,26 @@ void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32
 /* The table of active samples is nearly full: later samples are drawn less often, and weigh more. */
 static void back_off(struct rsc_sampler *sampler, const struct sampler_thread *thread,
                      const struct rsc_active_samples *set) {
-    /* once per period that samples were drawn with */
-    if (set->active >= set->samples_most - set->samples_most / 4)
-        rsc_sampler_double_period(sampler, thread->drawn_with);
+    uint64_t begun = load_relaxed(&sampler->ages[set == &sampler->shared]->begun), *at = &sampler->backed_off;
+    if (set->active < set->samples_most - set->samples_most / 4) return;
+    /* each time to half as many as there is still room for */
+    if (load_relaxed(at) && begun - load_relaxed(at) < set->samples_most / 8) return;
+    if (rsc_sampler_double_period(sampler, thread->drawn_with)) store_relaxed(at, begun);
 }
 
 static int is_crowded(const struct rsc_active_samples *set) { return set->active > set->samples_most / 2; }
 
-/* The thread with the oldest private sample; NULL: none, or all that have one were asked to prune it. */
+/* The thread with the oldest private sample; NULL: none, or all that have one run and were asked to prune it. */
 static struct sampler_thread *oldest_of_all(const struct rsc_sampler *sampler) {
     struct sampler_thread *oldest = NULL;
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
         struct sampler_thread *thread = &sampler->threads[i];
         uint64_t born = load_relaxed(&thread->oldest);
-        if (!born || born >= least || __atomic_load_n(&thread->asked, __ATOMIC_RELAXED)) continue;
+        if (!born || born >= least) continue;
+        if (__atomic_load_n(&thread->asked, __ATOMIC_RELAXED) &&
+            __atomic_load_n(&thread->parked, __ATOMIC_RELAXED) == PARK_NOT)
+            continue;
         least = born;
         oldest = thread;
     }
@@ -227,15 +240,14 @@ static void prune_own(struct rsc_sampler *sampler, struct sampler_thread *thread
     if (thread->set.active) end_private(sampler, thread, thread->set.oldest, RSC_SAMPLE_PRUNED, NULL);
 }
 
-/* Prunes the oldest private sample if that is due; of a running thread, by asking it. */
-static void prune_private(struct rsc_sampler *sampler, struct sampler_thread *thread) {
-    uint32_t waiting = PARK_WAITING;
-    __atomic_add_fetch(&sampler->ages[0]->begun, 1, __ATOMIC_RELAXED);
-    if (__atomic_exchange_n(&thread->asked, 0, __ATOMIC_RELAXED)) prune_own(sampler, thread);
+/* Prunes the oldest private sample if that is due; of a running thread, by asking it. Returns whether it did. */
+static int prune_oldest(struct rsc_sampler *sampler, struct sampler_thread *thread) {
     struct sampler_thread *owner = oldest_of_all(sampler);
-    if (!owner || !is_due(sampler, sampler->ages[0], load_relaxed(&owner->oldest) - 1, everybodys_references(sampler),
-                          thread->drawn_with, is_crowded(&thread->set)))
-        return;
+    uint32_t waiting = PARK_WAITING;
+    uint64_t born = owner ? load_relaxed(&owner->oldest) : 0;
+    if (!born || !is_due(sampler, sampler->ages[0], born - 1, (double)load_relaxed(&owner->oldest_weight),
+                         everybodys_references(sampler), is_crowded(&thread->set)))
+        return 0;
     if (owner == thread || !is_parallel(sampler)) {
         prune_own(sampler, owner);
     } else if (__atomic_compare_exchange_n(&owner->parked, &waiting, PARK_BUSY, 0, __ATOMIC_ACQUIRE,
@@ -244,6 +256,14 @@ static void prune_private(struct rsc_sampler *sampler, struct sampler_thread *th
         __atomic_store_n(&owner->parked, PARK_WAITING, __ATOMIC_RELEASE);
     } else {
         __atomic_store_n(&owner->asked, 1, __ATOMIC_RELAXED);
+    }
+    return 1;
+}
+
+static void prune_private(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    __atomic_add_fetch(&sampler->ages[0]->begun, 1, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&thread->asked, 0, __ATOMIC_RELAXED)) prune_own(sampler, thread);
+    for (uint32_t i = 0; i < PRUNED_MOST && prune_oldest(sampler, thread); i++) {
     }
 }
 
@@ -274,9 +294,11 @@ static void begin_shared(struct rsc_sampler *sampler, struct sampler_thread *thr
     uint64_t now = everybodys_references(sampler);
     uint32_t sample;
     __atomic_add_fetch(&sampler->ages[1]->begun, 1, __ATOMIC_RELAXED);
-    if (set->active && is_due(sampler, sampler->ages[1], sampler->shared_facts[set->oldest].born, now,
-                              thread->drawn_with, is_crowded(set)))
+    for (uint32_t i = 0; i < PRUNED_MOST && set->active; i++) {
+        const struct sample_facts *oldest = &sampler->shared_facts[set->oldest];
+        if (!is_due(sampler, sampler->ages[1], oldest->born, oldest->weight, now, is_crowded(set))) break;
         rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_PRUNED, NULL);
+    }
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
         rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_CENSORED, NULL);
     sampler->shared_facts[sample] =
@@ -391,7 +413,8 @@ uint32_t rsc_sampler_thread_begin(struct rsc_sampler *sampler, uint32_t identity
     struct sampler_thread *thread = &sampler->threads[slot];
     if (!thread->laid_out) rsc_sampler_lay_out_slot(sampler, thread);
     thread->identity = identity;
-    thread->until_sync = thread->known_turn = thread->asked = 0;
+    thread->until_sync = thread->known_turn = thread->left = 0;
+    thread->asked = 0;
     rsc_rng_seed(&thread->rng, sampler->options.seed, identity);
     draw(sampler, thread);
     uint32_t slots = slots_in_use(sampler);

@@ -3,8 +3,10 @@
  * invalidate each other's lines and for one shared stack (paper 000, section 3). Runs
  * inside a profiled program, and over recorded traces.
  *
- * Each thread counts down to its next sampled reference; the number is drawn from a
- * geometric distribution when the previous sample *begins*. While no sample is active
+ * Each thread counts down to its next sampled reference: one of each stretch of `period`
+ * references, anywhere in it, drawn when the previous sample *begins*. So each reference is
+ * sampled with probability 1 / period, and a part of the program has as many samples as its
+ * references are worth, more evenly than by independent draws (which paper 000 has). While no sample is active
  * anywhere (rsc_sampler_is_quiet()), nothing else is needed: fast mode. While one is, every
  * reference of every thread goes to rsc_sampler_use(): analysis mode.
  *

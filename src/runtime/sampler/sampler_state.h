@@ -51,6 +51,7 @@ struct sampler_thread {
     uint64_t *cursor;           /* [threads_most]: how far each slot's log was read */
     struct rsc_rng rng;
     uint64_t countdown;
+    uint64_t left; /* of the stretch that the sample counted down to is drawn from, after it */
     double drawn_with; /* the period of the countdown */
     uint64_t until_sync;
     uint32_t identity;
@@ -63,17 +64,22 @@ struct sampler_thread {
     uint32_t
         skips; /* of `set`, as known to others: lines only in lower levels need not be reported, except sampled lines */
     uint64_t oldest; /* when its oldest sample was born, and 1; 0: it has none */
+    uint64_t oldest_weight;
     uint64_t references, analysed, samples, lost_logs; /* written only by the owner */
     uint64_t log_head; /* entries written */
     struct log_entry *log; /* ring */
     uint64_t shared_cursor; /* under shared_lock: how far it was read into the shared set */
 } __attribute__((aligned(64)));
 
-/* For pruning: how long samples waited for their end, in references of all threads. */
+/*
+ * For pruning: how long samples waited for their end, in references of all threads. All fields are atomic; weights are
+ * whole references.
+ */
 struct ages {
-    uint64_t begun, ended, pruned; /* atomic, as all here; pruned ones count as ended */
+    uint64_t begun, ended; /* samples; pruned ones count as ended */
+    uint64_t weight, pruned; /* weights of those ended, and of those pruned */
     uint64_t limit, limit_at; /* the last quantile found, and `ended` at that time */
-    uint64_t bins[AGE_BINS];
+    uint64_t bins[AGE_BINS]; /* weights */
 };
 
 struct rsc_sampler {
@@ -83,6 +89,7 @@ struct rsc_sampler {
     uint32_t slots; /* atomic: slots above were never taken */
     uint64_t turn; /* atomic: a change makes all `recent` caches stale */
     uint64_t period; /* atomic: the bits of a double */
+    uint64_t backed_off; /* atomic: samples begun when the period was last doubled for want of room */
     uint64_t shared_epoch; /* atomic: renumberings << 32 | epoch of the shared set */
     uint32_t shared_skips; /* atomic: `skips` of the shared set */
     uint32_t shared_lock;
