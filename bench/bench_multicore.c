@@ -7,17 +7,18 @@
  * Each program is built at -O2, plain and by `reusescope cc`, and run with THREADS (2 and
  * 4 when 0) at SIZE (1). Three methods, private and shared stacks each:
  *
+ *   default  `run` as it is, both models in one run, against the exact analysis of another
  *   live   sampled in the running program, PERIOD references a sample (0: by itself),
- *          against the exact analysis of another run; shared stacks in parallel order
- *          and with bounded skew
+ *          against the same; shared stacks in parallel and in sequential order
  *   lines  the same with 1 line in 64
  *   trace  sampled from a recorded trace, against the exact analysis of the same; not
  *          with SECONDS
  *
- * With SECONDS, slowdown and analysed of sampled references come from a longer run, in which the plain
+ * Each live row is run with three seeds; its spread is the difference between the best and the
+ * worst accuracy. With SECONDS, slowdown and analysed of sampled references come from a longer run, in which the plain
  * program takes that long; there is no exact result for it. All other columns are for SIZE.
  *
- *   samples   finished; under 5,000 the row is marked and not part of means
+ *   samples   finished; under 2,000 the row is marked and not part of means
  *   accuracy  1 - E/2 over 10 bins per octave and one for references without a distance;
  *             without and with the bin of distance 0
  *   slowdown  processor time of tool and program together, over the plain program's
@@ -43,7 +44,8 @@
 static const char *const all_programs[] = {"stencil",   "wave",     "cg",           "fft",      "multigrid",  "dense",
                                            "annealing", "pipeline", "transactions", "forkjoin", "falseshare", "graph"};
 #define PROGRAMS (sizeof all_programs / sizeof *all_programs)
-#define SAMPLES_LEAST 5000u
+#define SAMPLES_LEAST 2000u
+#define SEEDS 3
 
 static char folder[] = "/tmp/bench_multicore.XXXXXX";
 static const char *tool;
@@ -225,12 +227,13 @@ static void compare_both(const char *program, int threads, const char *private_n
 
 /* One sampled run: its profile, and processor time. */
 static struct result sample(const char *program, int threads, double size, double period, const char *model,
-                            const char *ordering) {
+                            const char *ordering, int seed) {
     char rate[64] = "";
     if (period > 0) snprintf(rate, sizeof rate, "--sample 1/%.0f", period);
     double seconds =
-        run("'%s' run -q --engine sampled:ordering=%s %s --model %s --bins 10 -o r.data -- ./%s.rebuilt %d %g", tool,
-            ordering, rate, model, program, threads, size);
+        run("'%s' run -q --engine sampled:ordering=%s %s --seed %d --model %s --bins 10 -o r.data -- ./%s.rebuilt %d "
+            "%g",
+            tool, ordering, rate, seed, model, program, threads, size);
     return load("r.data", seconds);
 }
 
@@ -242,17 +245,25 @@ static struct result live(const char *options, const char *program, int threads,
 
 static void one_model(const char *program, int threads, double size, double period, const char *model,
                       const char *ordering, const char *method, const struct rsc_profile *truth, struct times *times) {
-    struct result result = sample(program, threads, size, period, model, ordering);
+    double least = 1, most = 0;
     times->long_slowdown = 0;
     if (times->long_size > 0) {
-        struct result longer = sample(program, threads, times->long_size, period, model, ordering);
+        struct result longer = sample(program, threads, times->long_size, period, model, ordering, 1);
         times->long_slowdown = longer.seconds / times->long_plain;
         times->long_analysed = number_before(longer.profiles[0], "% analysed") / 100;
         drop(&longer);
     }
-    compare(program, threads, method, truth, result.profiles[0], result.seconds, times);
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        struct result result = sample(program, threads, size, period, model, ordering, seed);
+        double now = accuracy(truth, result.profiles[0], 1);
+        least = fmin(least, now);
+        most = fmax(most, now);
+        compare(program, threads, method, truth, result.profiles[0], result.seconds, times);
+        drop(&result);
+    }
+    printf("%-13s %-2d %-24s spread of accuracy over %d seeds: %.1f points\n", program, threads, method, SEEDS,
+           100 * (most - least));
     times->long_slowdown = 0;
-    drop(&result);
 }
 
 static void measure(const char *program, int threads, double size, double wanted, double period) {
@@ -270,8 +281,15 @@ static void measure(const char *program, int threads, double size, double wanted
     times.exact = exact.seconds;
     one_model(program, threads, size, period, "private", "parallel", "live private", exact.profiles[0], &times);
     one_model(program, threads, size, period, "shared", "parallel", "live shared parallel", exact.profiles[1], &times);
-    one_model(program, threads, size, period, "shared", "skew:5000", "live shared skew:5000", exact.profiles[1],
+    one_model(program, threads, size, period, "shared", "sequential", "live shared sequential", exact.profiles[1],
               &times);
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        char options[32];
+        snprintf(options, sizeof options, "--seed %d", seed);
+        struct result usual = live(options, program, threads, size);
+        compare_both(program, threads, "default private", "default shared", &exact, &usual, &times);
+        drop(&usual);
+    }
     struct result lines = live("--sample lines:1/64", program, threads, size);
     compare_both(program, threads, "live private lines:1/64", "live shared lines:1/64", &exact, &lines, &times);
     drop(&lines);
@@ -305,7 +323,13 @@ int main(int argc, char **argv) {
             "usage: bench_multicore TOOL bench/programs/multicore [SIZE[:SECONDS] [THREADS [PERIOD [PROGRAM...]]]]\n");
         return 2;
     }
-    tool = argv[1];
+    /* commands run in another folder */
+    tool = realpath(argv[1], NULL);
+    const char *sources = realpath(argv[2], NULL);
+    if (!tool || !sources) {
+        fprintf(stderr, "bench_multicore: %s: no such file\n", tool ? argv[2] : argv[1]);
+        return 1;
+    }
     double size = argc > 3 ? atof(argv[3]) : 1, period = argc > 5 ? atof(argv[5]) : 0;
     const char *seconds = argc > 3 ? strchr(argv[3], ':') : NULL;
     double wanted = seconds ? atof(seconds + 1) : 0;
@@ -314,7 +338,7 @@ int main(int argc, char **argv) {
     head();
     for (size_t i = 0; i < (argc > 6 ? (size_t)argc - 6 : PROGRAMS); i++) {
         const char *program = argc > 6 ? argv[6 + i] : all_programs[i];
-        build(argv[2], program);
+        build(sources, program);
         for (int t = 2; t <= 4; t += 2)
             if (!threads || threads == t) measure(program, t, size, wanted, period);
     }

@@ -86,7 +86,6 @@ static void describe(const struct rsc_finished_samples *sum, const struct rsc_sa
     const struct rsc_sampler_options *sampler = facts->sampler;
     char order[40] = "sequential", period[64], sketch[64] = "", pruned[64] = "";
     if (sampler->order == RSC_ORDER_PARALLEL) snprintf(order, sizeof order, "parallel");
-    if (sampler->skew) snprintf(order, sizeof order, "skew:%llu", (unsigned long long)sampler->skew);
     if (facts->last_period == sampler->period) snprintf(period, sizeof period, "1 in %.0f", sampler->period);
     else snprintf(period, sizeof period, "1 in %.0f to %.0f", sampler->period, facts->last_period);
     if (sum->sketched) snprintf(sketch, sizeof sketch, ", %llu of them sketched", (unsigned long long)sum->sketched);

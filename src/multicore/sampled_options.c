@@ -21,13 +21,8 @@ static int parse_number(const char *text, size_t length, uint64_t low, uint64_t 
 }
 
 static int parse_ordering(const char *text, size_t length, struct rsc_sampler_options *sampler) {
-    const char *value;
-    size_t value_length;
-    sampler->skew = 0;
     sampler->order = RSC_ORDER_PARALLEL;
     if (rsc_is_word(text, length, "parallel")) return 0;
-    if (has_value(text, length, "skew", &value, &value_length))
-        return parse_number(value, value_length, 1, 1ull << 40, &sampler->skew);
     sampler->order = RSC_ORDER_SEQUENTIAL;
     return rsc_is_word(text, length, "sequential") ? 0 : -1;
 }
@@ -90,7 +85,7 @@ static int take_error_kind(void *into, const char *value, size_t length) {
 static const struct rsc_key keys[] = {
     {"period", "a number of references from 1 up", .take = take_period},
     {"lines", "a part of all lines, such as 1/64", .take = take_lines},
-    {"ordering", "sequential, parallel or skew:REFERENCES", .take = take_ordering},
+    {"ordering", "sequential or parallel", .take = take_ordering},
     {"exact", "a number of lines from 256 to 16M", PLACE(sampler.exact_lines), 256, 1u << 24, NULL, NULL},
     {"active", "a number of samples from 4 to 4M", PLACE(sampler.samples_most), 4, 1u << 22, NULL, NULL},
     {"prune", "a part of all distances, such as 0.99, or off", .take = take_prune},

@@ -2,7 +2,7 @@
  * sampled_options.h - the parameters after "sampled:", as KEY=VALUE separated by commas:
  *   period=N        references of a thread per sample, on average; overrides --error
  *   lines=1/N       instead: all references to a part of the lines, chosen by hash
- *   ordering=O      sequential (default), parallel, or skew:N
+ *   ordering=O      sequential (default) or parallel
  *   exact=LINES     distance sets larger than this are sketched
  *   active=N        active samples per stack
  *   prune=Q         drop the oldest sample if its distance is beyond this quantile; off: never

@@ -5,8 +5,8 @@
  * References are taken in the order of the trace. In fast mode they are only counted.
  * In sequential order each takes effect on every stack at once; in parallel order threads
  * learn of each other's writes as they would in a running program: at barriers, at
- * their end, at locks (the trace's events), when a sample begins or is reused, and
- * with skew:N every N references.
+ * their end, at locks (the trace's events), and when a sample begins or is
+ * reused.
  *
  * Model "private" has one stack per thread or group of threads (--cores); "single" and
  * "shared" have one for all. Without a given period, it starts with short periods and

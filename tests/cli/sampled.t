@@ -19,8 +19,6 @@ $ for m in private shared; do body --model $m --engine exact | rd > a; body --mo
 # Orders; and as many samples as an error needs.
 $ body --engine sampled:period=100,ordering=parallel --model private | say
 sampled private | references at random, 1 in 100, seed 0, parallel order, 2048 samples; 100 % analysed; 90 % bars | 204800 204800 True True
-$ body --engine sampled:period=100,ordering=skew:50 --model private | say
-sampled private | references at random, 1 in 100, seed 0, skew:50 order, 2048 samples; 100 % analysed; 90 % bars | 204800 204800 True True
 $ body --error 0.02 --confidence 95 --engine sampled:error-kind=bucket --model shared | say
 sampled shared | references at random, 1 in 8 to 64, seed 0, sequential order, 8486 samples; 100 % analysed; 95 % bars | 204800 204800 True True
 $ reusescope analyze t.rsct --engine sampled:error-kind=aggregate --error 0.001 --format json -o /dev/null
@@ -44,7 +42,7 @@ $ reusescope analyze t.rsct --engine sampled:lines=2
 reusescope: engine 'sampled': lines=2: not a part of all lines, such as 1/64
 [2]
 $ reusescope analyze t.rsct --engine sampled:ordering=skew
-reusescope: engine 'sampled': ordering=skew: not sequential, parallel or skew:REFERENCES
+reusescope: engine 'sampled': ordering=skew: not sequential or parallel
 [2]
 $ reusescope analyze t.rsct --engine sampled:error-kind=total
 reusescope: engine 'sampled': error-kind=total: not bucket, relative, relative:SHARE, aggregate or aggregate:BINS

@@ -474,7 +474,6 @@ static void test_threads(void **state) {
         struct parallel_run run = {.references = 100000, .lines = 300};
         struct rsc_sampler_options options = {.models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED,
                                               .order = RSC_ORDER_PARALLEL,
-                                              .skew = pass == 3 ? 64 : 0,
                                               .period = pass == 0 ? 3 : 200,
                                               .threads_most = THREADS,
                                               .exact_lines = 1024,

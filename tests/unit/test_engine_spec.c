@@ -34,10 +34,10 @@ static void parameters_are_typed(void **state) {
     assert_true(kept->rate == 1 && kept->lines_most == 4096);
     assert_null(rsc_engine_spec_of(&most, &rsc_engine_shards));
 
-    struct rsc_engine_spec sampled = parse("sampled:period=100,ordering=skew:7,exact=512");
+    struct rsc_engine_spec sampled = parse("sampled:period=100,ordering=parallel,exact=512");
     const struct rsc_sampled_options *wanted = rsc_engine_spec_of(&sampled, &rsc_engine_sampled);
     assert_true(wanted->period == 100 && wanted->ordering_given);
-    assert_int_equal(wanted->sampler.skew, 7);
+    assert_int_equal(wanted->sampler.order, RSC_ORDER_PARALLEL);
     assert_int_equal(wanted->sampler.exact_lines, 512);
     assert_int_equal(wanted->sampler.samples_most, 16384);
 

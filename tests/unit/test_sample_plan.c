@@ -62,13 +62,12 @@ static void parameters(void **state) {
     assert_int_equal(options.bound.kind, RSC_ERROR_BUCKET);
     assert_int_equal(
         rsc_sampled_options_parse(&options,
-                                  "period=1M,ordering=skew:64,exact=4K,active=32,prune=0.999,prune-after=7,"
+                                  "period=1M,ordering=parallel,exact=4K,active=32,prune=0.999,prune-after=7,"
                                   "error-kind=relative:0.001",
                                   &error),
         0);
     assert_true(options.period == 1 << 20);
     assert_int_equal(options.sampler.order, RSC_ORDER_PARALLEL);
-    assert_int_equal(options.sampler.skew, 64);
     assert_int_equal(options.sampler.exact_lines, 4096);
     assert_int_equal(options.sampler.samples_most, 32);
     assert_true(options.sampler.prune_quantile == 0.999);
@@ -82,7 +81,7 @@ static void parameters(void **state) {
                                       "lines=0",
                                       "lines=2",
                                       "lines=1/0",
-                                      "ordering=skew:0",
+                                      "ordering=skew:5",
                                       "ordering=",
                                       "exact=1",
                                       "active=0",

@@ -19,10 +19,9 @@
  * Samples left when the program ends or is killed are known to the parent from the number
  * begun (slot->sampled_begun).
  *
- * Orders. Parallel: threads run freely. skew:N also makes a thread that is more than N
- * references of analysis ahead of the slowest runnable one wait for it, but at most
- * WAIT_NS: that one may be waiting for this one. Sequential: like skew, with N the size of
- * a buffer, and one thread at a time in the sampler.
+ * Orders. Parallel: threads run freely. Sequential: one thread at a time is in the sampler,
+ * and one that is more than a buffer of references ahead of the slowest runnable one waits for
+ * it, but at most WAIT_NS: that one may be waiting for this one.
  */
 #include "runtime/recorder/asm_sampled.h"
 
@@ -57,7 +56,7 @@
 
 static struct {
     struct rsc_ring *ring;
-    uint64_t skew; /* 0: none */
+    uint64_t apart; /* references that threads may be apart; 0: any number */
     uint32_t identities;
     uint32_t turn, turns; /* a fair lock */
     /* References of analysis of each thread, since last none was in it; UINT64_MAX: not in analysis mode. */
@@ -107,14 +106,14 @@ static uint64_t slowest(void) {
 /* Advances by this many references; waits for threads that are far behind. */
 static void keep_step(struct rsc_sampled_thread *state, uint64_t references) {
     uint64_t *own = &process.ahead[state->slot];
-    if (!process.skew) return;
+    if (!process.apart) return;
     uint64_t now = *own == UINT64_MAX ? slowest() : *own;
     if (now == UINT64_MAX) now = 0;
     __atomic_store_n(own, now += references, __ATOMIC_RELAXED);
-    for (uint64_t began = 0; now > slowest() + process.skew;) {
+    for (uint64_t began = 0; now > slowest() + process.apart;) {
         if (!began) began = rsc_ring_now_ns();
         else if (rsc_ring_now_ns() - began > WAIT_NS) {
-            __atomic_store_n(own, slowest() + process.skew,
+            __atomic_store_n(own, slowest() + process.apart,
                              __ATOMIC_RELAXED); /* it will not come: do not wait again at once */
             return;
         }
@@ -123,7 +122,7 @@ static void keep_step(struct rsc_sampled_thread *state, uint64_t references) {
 }
 
 static void leave_step(const struct rsc_sampled_thread *state) {
-    if (process.skew) __atomic_store_n(&process.ahead[state->slot], UINT64_MAX, __ATOMIC_RELAXED);
+    if (process.apart) __atomic_store_n(&process.ahead[state->slot], UINT64_MAX, __ATOMIC_RELAXED);
 }
 
 static void lock(void) {
@@ -337,7 +336,7 @@ int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
     whole.planned = ring->sampler_planned;
     whole.double_at = ring->sampler_first;
     whole.one_at_a_time = options.order == RSC_ORDER_SEQUENTIAL;
-    process.skew = whole.one_at_a_time ? SEQUENTIAL_BUFFER : options.skew;
+    process.apart = whole.one_at_a_time ? SEQUENTIAL_BUFFER : 0;
     for (uint32_t i = 0; i < THREADS_MOST; i++) process.ahead[i] = UINT64_MAX;
     size_t bytes = rsc_sampler_bytes(&options, NULL);
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

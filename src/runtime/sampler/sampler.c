@@ -387,7 +387,6 @@ void rsc_sampler_use(struct rsc_sampler *sampler, uint32_t slot, uint64_t line, 
     struct rsc_sample_place here = {place->pc, place->context,
                                     options->places_have_threads ? place->thread : thread->identity};
     add_own(&thread->analysed, 1);
-    if (options->skew && ++thread->until_sync >= options->skew) rsc_sampler_sync(sampler, slot);
     if (options->models & RSC_MODEL_PRIVATE) use_private(sampler, thread, line, begins, &here);
     if (options->models & RSC_MODEL_SHARED) use_shared(sampler, thread, line, begins, &here);
     if (is_parallel(sampler)) rsc_sampler_tell(sampler, thread, line, is_write);
@@ -413,7 +412,7 @@ uint32_t rsc_sampler_thread_begin(struct rsc_sampler *sampler, uint32_t identity
     struct sampler_thread *thread = &sampler->threads[slot];
     if (!thread->laid_out) rsc_sampler_lay_out_slot(sampler, thread);
     thread->identity = identity;
-    thread->until_sync = thread->known_turn = thread->left = 0;
+    thread->known_turn = thread->left = 0;
     thread->asked = 0;
     rsc_rng_seed(&thread->rng, sampler->options.seed, identity);
     draw(sampler, thread);
@@ -448,7 +447,6 @@ void rsc_sampler_thread_end(struct rsc_sampler *sampler, uint32_t slot) {
 
 void rsc_sampler_sync(struct rsc_sampler *sampler, uint32_t slot) {
     struct sampler_thread *thread = &sampler->threads[slot];
-    thread->until_sync = 0;
     if (is_parallel(sampler) && thread->set.active) rsc_sampler_read_logs(sampler, thread);
 }
 

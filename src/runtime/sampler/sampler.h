@@ -24,8 +24,7 @@
  *       line twice is harmless). New entries of others' logs are read for private stacks
  *       at the start and at the reuse of a sample, and by rsc_sampler_sync(); into the
  *       shared set when one of its samples begins or is reused, and before a log
- *       overflows. No thread ever waits for another's progress. `skew` also reads them
- *       after every `skew` references.
+ *       overflows. No thread ever waits for another's progress.
  * A private reader that falls a whole log behind while it is not parked (because it was
  * not scheduled) misses the writes in between; these cases are counted.
  *
@@ -80,7 +79,6 @@ struct rsc_sample_record {
 struct rsc_sampler_options {
     uint32_t models;      /* RSC_MODEL_... or both; default private */
     uint32_t order;       /* enum rsc_sampler_order */
-    uint64_t skew;        /* parallel: read the logs after this many references of a thread; 0: no */
     double period;        /* mean references of a thread per sample, at least 1; 1000000 */
     uint64_t seed;
     uint32_t threads_most; /* at once; 64 */

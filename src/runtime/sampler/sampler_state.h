@@ -53,7 +53,6 @@ struct sampler_thread {
     uint64_t countdown;
     uint64_t left; /* of the stretch that the sample counted down to is drawn from, after it */
     double drawn_with; /* the period of the countdown */
-    uint64_t until_sync;
     uint32_t identity;
     uint32_t laid_out; /* once the slot was first taken; until then `log` is where its arrays go */
     /* atomic */
@@ -145,7 +144,6 @@ static inline void rsc_sampler_note_known(const struct sampler_thread *thread, u
 /* `count` uses of known lines: fewer than the countdown. */
 static inline void rsc_sampler_pass_known(struct sampler_thread *thread, uint64_t count) {
     thread->countdown -= count;
-    thread->until_sync += count;
     add_own(&thread->references, count);
     add_own(&thread->analysed, count);
 }
