@@ -114,9 +114,7 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
         return -1;
     case OPT_SEED:
         request->seed_given = 1;
-        leave = rsc_option_number(parser, 0, UINT64_MAX, "not a number", &request->seed);
-        run->analysis.engine.seed = request->seed;
-        return leave;
+        return rsc_option_number(parser, 0, UINT64_MAX, "not a number", &request->seed);
     case OPT_NATIVE:
         run->base.measured = 1;
         run->base.binary = parser->value;
@@ -164,6 +162,7 @@ static int take_options(struct run *run, int argc, char **argv) {
         if (leave >= 0) return leave;
     }
     if (id != RSC_OPERAND) return rsc_usage_error(run->session.verb, "a program is missing: reusescope run -- ./app");
+    if (run->request.seed_given) run->analysis.engine.seed = run->request.seed;
     run->request.command = argv + parser.next - 1;
     run->request.sysroot = run->analysis.sysroot;
     return check_options(run);
