@@ -40,7 +40,7 @@ static const struct rsc_option options[] = {
     {OPT_ORDER, 0, "order", "ORDER", "thread order: time (default) or strict (one at a time, round-robin)",
      "time strict"},
     {OPT_SEED, 0, "seed", "S",
-     "seed of the sample (default 0) and, under QEMU, of the program's startup random bytes (default 1)", NULL},
+     "seed of the sample (default 0) and, under an emulator, of the program's startup random bytes (default 1)", NULL},
     {OPT_NATIVE, 0, "native", "[=BINARY]",
      "first run the program, or BINARY (its plain build), once unwatched (no input or output), to measure the slowdown",
      NULL},

@@ -57,7 +57,7 @@ int rsc_run_choose_sample(struct rsc_analysis *analysis, const struct rsc_run_as
         rsc_engine_spec_parse(&analysis->spec, rsc_engine_sampled.name, NULL);
     if (request->seed_given && kind->samples_by_default && !asked->lines && rsc_engine_spec_is_exact(&analysis->spec))
         return rsc_fail(error, RSC_EINVAL,
-                        "--seed: nothing is random in an exact analysis of a rebuilt program (--with qemu seeds the "
+                        "--seed: nothing is random in an exact analysis of a rebuilt program (an emulator seeds the "
                         "program's random bytes)");
     return 0;
 }
