@@ -23,6 +23,7 @@ int main(int argc, char **argv) {
         words[to++] = argv[i];
         if (i == 1 && !named) words[to++] = "--with=" COLLECTOR;
     }
+    words[0] = TOOL; /* the tool finds its files by it */
     execv(TOOL, words);
     return 127;
 }
