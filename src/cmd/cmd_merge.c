@@ -37,6 +37,8 @@ static int no_partner(const char *has, const char *lacks, const struct rsc_profi
 static int add_profile(struct merged *merged, struct rsc_profile *into, const struct rsc_profile *from,
                        const char *path, struct rsc_error *error) {
     struct rsc_error why;
+    int crowded =
+        into->thread_count < RSC_THREAD_ROWS_MAX && into->thread_count + from->thread_count > RSC_THREAD_ROWS_MAX;
     const char *lost = rsc_profile_merge_loses(into, from);
     int status = rsc_profile_merge(into, from, &why);
     if (status == RSC_EINVAL) /* not a usage error: the files do not match */
@@ -45,6 +47,9 @@ static int add_profile(struct merged *merged, struct rsc_profile *into, const st
     if (lost && lost != merged->lost)
         rsc_log_line(&merged->session.log, RSC_LOG_WARNING, "%s: %s left out: not the same in all files", path, lost);
     if (lost) merged->lost = lost;
+    if (crowded)
+        rsc_log_line(&merged->session.log, RSC_LOG_WARNING, "%s: only the first %u threads have rows", path,
+                     RSC_THREAD_ROWS_MAX);
     return 0;
 }
 

@@ -34,12 +34,20 @@ static int check_alike(const struct rsc_profile *into, const struct rsc_profile 
     /* Only these counts of a profile can be larger than its references. */
     if (__builtin_add_overflow(into->references, from->references, &sum) || sum > INT64_MAX ||
         __builtin_add_overflow(into->accesses, from->accesses, &sum) || sum > INT64_MAX ||
-        __builtin_add_overflow(into->distinct, from->distinct, &sum) || sum > INT64_MAX ||
+        __builtin_add_overflow(into->distinct, from->distinct, &sum) || sum > INT64_MAX / into->made.line_bytes ||
         __builtin_add_overflow(into->requests.requested, from->requests.requested, &sum) || sum > INT64_MAX ||
         __builtin_add_overflow(into->requests.footprint, from->requests.footprint, &sum) || sum > INT64_MAX)
         return rsc_fail(error, RSC_ELIMIT, "the merged counts do not fit 63 bits");
     return 0;
 }
+
+/* Sums that only describe stop at what can be read. */
+static uint64_t add_counts(uint64_t a, uint64_t b) {
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) || sum > INT64_MAX ? INT64_MAX : sum;
+}
+
+static double add_seconds(double a, double b) { return fmin(RSC_SECONDS_MAX, a + b); }
 
 /* Adds the rows of both to `merged`. */
 static int join_rows(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
@@ -126,20 +134,20 @@ static int join_made(struct rsc_profile *merged, const struct rsc_made *a, const
         return RSC_ENOMEM;
     if (same_command(a->command, b->command) && rsc_profile_set_command(merged, a->command)) return RSC_ENOMEM;
     made->line_bytes = a->line_bytes;
-    made->threads = a->threads > UINT64_MAX - b->threads ? UINT64_MAX : a->threads + b->threads;
+    made->threads = add_counts(a->threads, b->threads);
     made->workers = a->workers > b->workers ? a->workers : b->workers;
-    made->seconds = a->seconds + b->seconds;
+    made->seconds = add_seconds(a->seconds, b->seconds);
     made->overhead = a->overhead == b->overhead ? a->overhead : NAN;
     made->coverage = a->coverage == b->coverage ? a->coverage : NAN;
     made->threads_unseen = a->threads_unseen + b->threads_unseen;
     if (a->watching.is_known && b->watching.is_known) {
         const struct rsc_watch_costs *one = &a->watching, *other = &b->watching;
         made->watching = (struct rsc_watch_costs){1,
-                                                  one->handler_seconds + other->handler_seconds,
-                                                  one->samples + other->samples,
-                                                  one->traps + other->traps,
-                                                  one->dropped + other->dropped,
-                                                  one->censored + other->censored};
+                                                  add_seconds(one->handler_seconds, other->handler_seconds),
+                                                  add_counts(one->samples, other->samples),
+                                                  add_counts(one->traps, other->traps),
+                                                  add_counts(one->dropped, other->dropped),
+                                                  add_counts(one->censored, other->censored)};
     }
     return 0;
 }
@@ -148,8 +156,8 @@ static int join_made(struct rsc_profile *merged, const struct rsc_made *a, const
 static struct rsc_count_bar join_bars(const struct rsc_count_bar *a, uint64_t exact_a, const struct rsc_count_bar *b,
                                       uint64_t exact_b) {
     if (!a->is_known && !b->is_known) return (struct rsc_count_bar){0};
-    return (struct rsc_count_bar){1, (a->is_known ? a->low : exact_a) + (b->is_known ? b->low : exact_b),
-                                  (a->is_known ? a->high : exact_a) + (b->is_known ? b->high : exact_b)};
+    return (struct rsc_count_bar){1, add_counts(a->is_known ? a->low : exact_a, b->is_known ? b->low : exact_b),
+                                  add_counts(a->is_known ? a->high : exact_a, b->is_known ? b->high : exact_b)};
 }
 
 static void join_totals(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {

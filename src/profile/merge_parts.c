@@ -51,9 +51,11 @@ int rsc_kinds_join(struct rsc_profile *merged, const struct rsc_profile *a, cons
 
 /* ---- threads and phases ---- */
 
+/* The first `most` rows. */
 static int append(const struct rsc_row_table *table, struct rsc_profile *merged, const struct rsc_profile *a,
-                  const struct rsc_profile *b) {
+                  const struct rsc_profile *b, size_t most) {
     size_t first = rsc_row_table_count(table, a), count = first + rsc_row_table_count(table, b);
+    if (count > most) count = most;
     int rc = rsc_row_table_set(table, merged, count);
     for (size_t i = 0; !rc && i < count; i++)
         rc = rsc_row_copy(table, rsc_row_table_row(table, merged, i),
@@ -62,8 +64,8 @@ static int append(const struct rsc_row_table *table, struct rsc_profile *merged,
 }
 
 int rsc_threads_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
-    int rc = append(&rsc_row_table_threads, merged, a, b);
-    if (!rc) rc = append(&rsc_row_table_phases, merged, a, b);
+    int rc = append(&rsc_row_table_threads, merged, a, b, RSC_THREAD_ROWS_MAX);
+    if (!rc) rc = append(&rsc_row_table_phases, merged, a, b, SIZE_MAX);
     for (size_t i = a->phase_count; !rc && i < merged->phase_count; i++) merged->phases[i].first += a->references;
     return rc;
 }

@@ -155,7 +155,14 @@ int rsc_profiles_json_text(struct rsc_profile *const *profiles, size_t count, ch
         rsc_json_end_lines(&json, count);
         rsc_json_object_end(&json);
     }
-    return rsc_json_take(&json, "JSON text of the profile", text, bytes, error);
+    int rc = rsc_json_take(&json, "JSON text of the profile", text, bytes, error);
+    if (rc < 0) return rc;
+    rc = rsc_profiles_check_size(*text, *bytes, "the profile cannot be written", error);
+    if (rc < 0) {
+        free(*text);
+        *text = NULL;
+    }
+    return rc;
 }
 
 int rsc_profile_json(const struct rsc_profile *profile, char **text, size_t *bytes, struct rsc_error *error) {

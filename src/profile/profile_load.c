@@ -47,7 +47,7 @@ static int read_overhead(struct rsc_loader *loader, const json_t *object, struct
     int rc;
     if (!json_is_object(watching)) return rsc_load_double_or_null(loader, object, "overhead", 1e12, &made->overhead);
     if ((rc = rsc_load_double_or_null(loader, watching, "slowdown", 1e12, &made->overhead)) ||
-        (rc = rsc_load_double(loader, watching, "handler_seconds", 1e12, &costs->handler_seconds)) ||
+        (rc = rsc_load_double(loader, watching, "handler_seconds", RSC_SECONDS_MAX, &costs->handler_seconds)) ||
         (rc = rsc_load_u64(loader, watching, "samples", COUNT_MAX, &costs->samples)) ||
         (rc = rsc_load_u64(loader, watching, "traps", COUNT_MAX, &costs->traps)) ||
         (rc = rsc_load_u64(loader, watching, "dropped", COUNT_MAX, &costs->dropped)) ||
@@ -70,7 +70,7 @@ static int read_made(struct rsc_loader *loader, const json_t *root, struct rsc_p
         (rc = rsc_load_u64(loader, object, "line", 1u << 30, &made->line_bytes)) ||
         (rc = rsc_load_u64(loader, object, "threads", COUNT_MAX, &made->threads)) ||
         (rc = rsc_load_u64(loader, object, "workers", COUNT_MAX, &made->workers)) ||
-        (rc = rsc_load_double(loader, object, "seconds", 1e12, &made->seconds)) ||
+        (rc = rsc_load_double(loader, object, "seconds", RSC_SECONDS_MAX, &made->seconds)) ||
         (rc = read_overhead(loader, object, made)) ||
         (rc = rsc_load_double_or_null(loader, object, "coverage", 1, &made->coverage)) ||
         (json_object_get(object, "threads_unseen") &&
@@ -328,21 +328,26 @@ static size_t count_values(const char *text, size_t bytes) {
     return values;
 }
 
+int rsc_profiles_check_size(const char *text, size_t bytes, const char *name, struct rsc_error *error) {
+    if (count_values(text, bytes) <= VALUES_MAX) return 0;
+    return rsc_fail(error, RSC_ELIMIT, "%s: more than %u million JSON values", name, VALUES_MAX >> 20);
+}
+
 int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct rsc_profile ***profiles, size_t *count,
                        struct rsc_error *error) {
     struct rsc_loader loader = {.name = name, .error = error, .rows_left = ROWS_MAX};
     json_error_t problem;
-    if (count_values(text, bytes) > VALUES_MAX)
-        return rsc_fail(error, RSC_ELIMIT, "%s: more than %u million JSON values", name, VALUES_MAX >> 20);
+    int rc = rsc_profiles_check_size(text, bytes, name, error);
+    if (rc < 0) return rc;
     json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &problem);
     if (!root) {
         if (json_error_code(&problem) == json_error_out_of_memory) return rsc_load_no_memory(&loader);
-        int rc = rsc_fail_at(error, RSC_EFORMAT, (uint64_t)problem.position, "%s: line %d: %s", name, problem.line,
-                             problem.text);
+        rc = rsc_fail_at(error, RSC_EFORMAT, (uint64_t)problem.position, "%s: line %d: %s", name, problem.line,
+                         problem.text);
         if (error) error->line = problem.line > 0 ? (uint32_t)problem.line : 0;
         return rc;
     }
-    int rc = read_document(&loader, root, profiles, count);
+    rc = read_document(&loader, root, profiles, count);
     json_decref(root);
     return rc;
 }

@@ -31,6 +31,11 @@ struct rsc_watch_costs {
     uint64_t censored; /* watches replaced before the reuse */
 };
 
+/* Further threads are counted but get no row. */
+#define RSC_THREAD_ROWS_MAX 4096u
+
+#define RSC_SECONDS_MAX 1e12 /* that a profile can state */
+
 /* How a profile was made. Strings are owned; NULL prints as null or "". */
 struct rsc_made {
     char *by;       /* engine: "exact", "shards:0.01", ... */
@@ -429,6 +434,9 @@ int rsc_profiles_save(struct rsc_profile *const *profiles, size_t count, const c
                       struct rsc_error *error);
 
 /* rsc_profiles_load() for JSON text in memory; messages use `name`. */
+/* Refuses JSON text with more values than rsc_profiles_parse() takes; whoever writes one asks this too. RSC_ELIMIT. */
+int rsc_profiles_check_size(const char *text, size_t bytes, const char *name, struct rsc_error *error);
+
 int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct rsc_profile ***profiles, size_t *count,
                        struct rsc_error *error);
 

@@ -287,8 +287,58 @@ static void parts_are_checked(void **state) {
     rsc_profile_free(requests);
 }
 
+/* Merged with itself again and again, a profile can be read until a merge is refused in one line. */
+static void doubled_until_the_limits(void **state) {
+    (void)state;
+    struct rsc_profile *(*const samples[])(void) = {sample_rich, sample_rows, sample_kinds_and_lines, sample_loops};
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        struct rsc_profile *into = samples[i]();
+        struct rsc_error error = {0};
+        int doublings = 0, status = 0;
+        into->made.seconds = 1e11;
+        into->made.threads = (uint64_t)INT64_MAX - 5;
+        for (; doublings < 70 && !status; doublings++) {
+            struct rsc_profile **copy;
+            size_t count;
+            char *text = sample_json(into, NULL);
+            if (rsc_profiles_parse(text, strlen(text), "x", &copy, &count, &error)) fail_msg("%s", error.message);
+            free(text);
+            status = rsc_profile_merge(into, copy[0], &error);
+            rsc_profiles_free(copy, count);
+        }
+        assert_int_equal(status, RSC_ELIMIT);
+        assert_true(doublings > 5 && doublings < 64);
+        assert_non_null(strstr(error.message, "merged"));
+        assert_true(into->made.seconds <= 1e12 && into->made.threads <= INT64_MAX);
+        rsc_profile_free(into);
+    }
+}
+
+/* As many threads as 1,024 ranks of 64 have: the first ones keep their rows, and the result can be read. */
+static void threads_of_many_ranks(void **state) {
+    (void)state;
+    struct rsc_profile *into = sample_cyclic(4, 2);
+    assert_int_equal(rsc_profile_set_threads(into, 64), 0);
+    into->made.threads = 64;
+    for (int i = 0; i < 10; i++) {
+        struct rsc_profile **copy;
+        size_t count;
+        char *text = sample_json(into, NULL);
+        assert_int_equal(rsc_profiles_parse(text, strlen(text), "x", &copy, &count, NULL), 0);
+        free(text);
+        assert_int_equal(rsc_profile_merge(into, copy[0], NULL), 0);
+        rsc_profiles_free(copy, count);
+    }
+    assert_int_equal(into->thread_count, RSC_THREAD_ROWS_MAX);
+    assert_int_equal(into->made.threads, 64 << 10);
+    check_round_trip(into);
+    rsc_profile_free(into);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(doubled_until_the_limits),
+        cmocka_unit_test(threads_of_many_ranks),
         cmocka_unit_test(engines_are_named_once_each),
         cmocka_unit_test(error_bars_add_by_their_squares),
         cmocka_unit_test(merged_error_bars_cover_what_they_say),

@@ -15,9 +15,6 @@
 
 #include "profile/profile_model.h"
 
-/* Further threads are counted but get no row. */
-#define RSC_THREAD_ROWS_MAX 4096u
-
 /* Values for references without a distance: a first use (as RSC_RD_COLD), and a line that another stack took away. */
 #define RSC_RD_INVALIDATED (UINT32_MAX - 1)
 
