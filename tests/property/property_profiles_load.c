@@ -82,7 +82,7 @@ static struct rsc_engine_options random_options(struct rsc_rng *rng, const struc
 static struct rsc_profile *analyse(struct rsc_rng *rng, const struct rsc_engine_kind *kind, const char *text,
                                    const struct random_trace *trace, const uint64_t *pc) {
     struct rsc_engine *engine;
-    struct rsc_profile *profile;
+    struct rsc_profile *profile = NULL;
     struct rsc_error error;
     int status = RSC_EINVAL;
     struct rsc_batch batch = {
