@@ -88,7 +88,7 @@ static int begin_segment(struct rsc_drain *drain, struct rsc_drain_cursor *curso
         drain->mode->go_on(drain, cursor, slot);
         return 1;
     }
-    uint32_t left = cursor->asleep_words;
+    uint32_t left = cursor->generation == slot->generation ? cursor->asleep_words : 0;
     if (dead)
         left = rsc_drain_count_unpublished(slot->blocks[cursor->consumed % RSC_RING_BLOCKS].words, RSC_BLOCK_WORDS);
     if (!find_block(cursor, slot, left, &found)) return ended ? drain->mode->begin_left(drain, cursor, slot, dead) : 0;
@@ -131,6 +131,8 @@ static int retire(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, stru
         slot->published = cursor->consumed;
         slot->open_since_ns = 0;
     }
+    cursor->asleep_words = 0; /* they were this thread's, not the next one's */
+    cursor->asleep_ns = 0;
     if (cursor->generation == slot->generation && cursor->generation && !cursor->is_part)
         status = rsc_drain_add_event(drain, RSC_EVENT_THREAD_END, cursor->number, 0, 0, NULL, 0);
     drain->stats.waits += slot->waits;
