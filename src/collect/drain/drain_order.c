@@ -131,14 +131,16 @@ static int retire(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, stru
         slot->published = cursor->consumed;
         slot->open_since_ns = 0;
     }
-    cursor->asleep_words = 0; /* they were this thread's, not the next one's */
-    cursor->asleep_ns = 0;
     if (cursor->generation == slot->generation && cursor->generation && !cursor->is_part)
         status = rsc_drain_add_event(drain, RSC_EVENT_THREAD_END, cursor->number, 0, 0, NULL, 0);
     drain->stats.waits += slot->waits;
     drain->stats.waited_ns += slot->waited_ns;
     drain->stats.unrecorded_instructions += slot->unrecorded_instructions;
     slot->waits = slot->waited_ns = slot->unrecorded_instructions = 0;
+    /* The next thread has this generation too until it counts it up: it is neither dead nor asleep. */
+    cursor->generation = cursor->dead_generation = 0;
+    cursor->asleep_words = 0;
+    cursor->asleep_ns = 0;
     __atomic_store_n(&slot->state, RSC_SLOT_FREE, __ATOMIC_RELEASE);
     return status;
 }
