@@ -13,9 +13,6 @@
 #include "base/fail.h"
 #include "collect/drain/drain_state.h"
 
-#define LATE_AFTER_NS 20000000ull
-#define NEVER UINT64_MAX
-#define LEAVING_LOOK_NS 4000000ull
 #define SAMPLES_BATCH 16384u
 #define HELD_WAIT_NS 500000
 #define BY_PART (1ull << 63) /* in thread_of: only signal handlers of that thread have been seen */

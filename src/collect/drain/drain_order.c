@@ -52,20 +52,25 @@ static int find_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot, ui
     struct rsc_block *block = open.block;
     for (;;) {
         const uint32_t from = cursor->words_taken;
+        uint32_t to = open.words;
+        *found = (struct rsc_found_block){.words = block->words + from};
+        /* A mark, or the block's being published, says that the times before it are written. */
+        const int is_marked = cursor->marks_taken < open.marks;
+        if (!is_marked && !open.is_published && !left) return 0;
         uint64_t since_ns = cursor->marks_taken ? block->marks[cursor->marks_taken - 1].after_ns : block->start_ns;
         if (since_ns < cursor->taken_ns) since_ns = cursor->taken_ns;
-        uint32_t to = open.words;
-        *found = (struct rsc_found_block){.words = block->words + from, .start_ns = since_ns, .end_ns = block->end_ns};
-        if (cursor->marks_taken < open.marks) {
+        found->start_ns = since_ns;
+        if (is_marked) {
             to = block->marks[cursor->marks_taken].words;
             found->end_ns = block->marks[cursor->marks_taken++].before_ns;
         } else if (open.is_published) {
             found->is_last = 1;
+            found->end_ns = block->end_ns;
             found->instructions = block->instructions;
-        } else if (left) {
+        } else {
             to = left;
             found->end_ns = cursor->asleep_ns;
-        } else return 0;
+        }
         if (to > RSC_BLOCK_WORDS) to = RSC_BLOCK_WORDS;
         if (found->end_ns < since_ns) found->end_ns = since_ns;
         found->count = to > from ? to - from : 0;

@@ -413,7 +413,7 @@ uint32_t rsc_sampler_thread_begin(struct rsc_sampler *sampler, uint32_t identity
     if (!thread->laid_out) rsc_sampler_lay_out_slot(sampler, thread);
     thread->identity = identity;
     thread->known_turn = thread->left = 0;
-    thread->asked = 0;
+    __atomic_store_n(&thread->asked, 0, __ATOMIC_RELAXED);
     rsc_rng_seed(&thread->rng, sampler->options.seed, identity);
     draw(sampler, thread);
     uint32_t slots = slots_in_use(sampler);
