@@ -252,6 +252,12 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
     return living;
 }
 
+void rsc_drain_tell_freed(struct rsc_ring *ring, const struct rsc_slot *slot) {
+    __atomic_store_n(&ring->freed_last, (uint32_t)(slot - ring->slots), __ATOMIC_RELAXED);
+    __atomic_fetch_add(&ring->freed, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &ring->freed, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 /*
  * Counts the words of a block that was never published: up to the last nonzero one, plus one, which may be a record's
  * address 0.

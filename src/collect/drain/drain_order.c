@@ -147,6 +147,7 @@ static int retire(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, stru
     cursor->asleep_words = 0;
     cursor->asleep_ns = 0;
     __atomic_store_n(&slot->state, RSC_SLOT_FREE, __ATOMIC_RELEASE);
+    rsc_drain_tell_freed(drain->ring, slot);
     return status;
 }
 
@@ -215,11 +216,30 @@ static void note_overlaps(struct rsc_drain *drain) {
     }
 }
 
+/*
+ * Looks for the slot's next segment. Returns 1 if it has one, or 0: then words that are not yet taken are not older
+ * than *guard_ns.
+ */
+static int look_at_slot(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int ended,
+                        uint64_t *guard_ns) {
+    /* Read before looking for a block, so that a block published in between is found. */
+    uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
+    int left = cursor->left_generation && cursor->left_generation == slot->generation; /* it may still write */
+    /* Rebuilt programs do not report when they end. */
+    if (ended && !left && drain->mode->rebuilt) cursor->dead_generation = slot->generation;
+    int gone = (ended && !left) || is_dead(cursor, slot);
+    int status = begin_some(drain, cursor, slot, gone);
+    *guard_ns = NEVER;
+    if (status < 0 || cursor->count) return status < 0 ? status : 1;
+    if (!ended && !gone) *guard_ns = guard_of(drain, cursor, slot, open_ns);
+    return 0;
+}
+
 /* Looks at every slot. Returns 1 if a segment began: what was seen of slots before it may be old. */
 static int look_at_slots(struct rsc_drain *drain, int ended, uint64_t *guard_ns) {
     uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
     int began = 0;
-    *guard_ns = NEVER;
+    *guard_ns = ended ? NEVER : rsc_ring_now_ns(); /* what is not seen now comes later */
     drain->ready_count = 0;
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &drain->ring->slots[i];
@@ -227,22 +247,12 @@ static int look_at_slots(struct rsc_drain *drain, int ended, uint64_t *guard_ns)
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         if (state == RSC_SLOT_FREE) continue;
         if (!cursor->count) {
-            /* Read before looking for a block, so that a block published in between is found. */
-            uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
-            int left = cursor->left_generation && cursor->left_generation == slot->generation; /* it may still write */
+            uint64_t guard;
             if (state == RSC_SLOT_LEAVING) look_after(cursor, slot);
-            /* Rebuilt programs do not report when they end. */
-            if (ended && !left && drain->mode->rebuilt) cursor->dead_generation = slot->generation;
-            int gone = (ended && !left) || is_dead(cursor, slot);
-            int status = begin_some(drain, cursor, slot, gone);
-            if (status < 0 || (status = retire(drain, cursor, slot)) < 0) return status;
-            if (!cursor->count) {
-                if (!ended && !gone) {
-                    uint64_t guard = guard_of(drain, cursor, slot, open_ns);
-                    if (guard < *guard_ns) *guard_ns = guard;
-                }
-                continue;
-            }
+            int status = look_at_slot(drain, cursor, slot, ended, &guard);
+            if (status < 0 || (!status && (status = retire(drain, cursor, slot)) < 0)) return status;
+            if (guard < *guard_ns) *guard_ns = guard;
+            if (!cursor->count) continue;
             began = 1;
         }
         cursor->slot = slot;
@@ -303,13 +313,31 @@ static void end_segment(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
     rsc_order_bounds_add(&drain->stats.order, cursor->others, cursor->segment_steps, cursor->end_ns - cursor->begin_ns);
 }
 
-/* Takes records of all threads, oldest first, until a segment or the batch ends, or a record must wait. */
-static int merge(struct rsc_drain *drain, uint64_t guard_ns) {
+/*
+ * The oldest thread's segment is taken: goes on with its next one. Not with other threads' new ones: they are not older
+ * than the guard.
+ */
+static int go_on(struct rsc_drain *drain, int ended, uint64_t *guard_ns) {
+    struct rsc_drain_cursor *cursor = drain->ready[0];
+    struct rsc_slot *slot = cursor->slot;
+    uint64_t guard;
+    end_segment(drain, cursor);
+    int status = look_at_slot(drain, cursor, slot, ended, &guard);
+    if (status < 0) return status;
+    cursor->slot = slot; /* a new thread may have begun */
+    if (guard < *guard_ns) *guard_ns = guard;
+    if (!status) drain->ready[0] = drain->ready[--drain->ready_count];
+    note_overlaps(drain);
+    return 0;
+}
+
+/* Takes records of all threads, oldest first, until the batch ends, or a record must wait. */
+static int merge(struct rsc_drain *drain, int ended, uint64_t guard_ns) {
     struct rsc_drain_cursor **heap = drain->ready;
-    const uint32_t count = drain->ready_count;
-    for (uint32_t i = count / 2; i-- > 0;) sift(heap, count, i);
+    for (uint32_t i = drain->ready_count / 2; i-- > 0;) sift(heap, drain->ready_count, i);
     for (;;) {
         struct rsc_drain_cursor *cursor = heap[0];
+        const uint32_t count = drain->ready_count;
         uint64_t time_ns = time_of(cursor), until_ns = second(heap, count), most = 1; /* steps */
         if (guard_ns < until_ns) until_ns = guard_ns;
         if (until_ns == NEVER || !cursor->step_ns_256) most = UINT64_MAX;
@@ -320,12 +348,9 @@ static int merge(struct rsc_drain *drain, uint64_t guard_ns) {
         drain->stats.order.recorded += drain->count - before;
         if (cursor->others || count > 1) rsc_drain_note_conflicts(drain, cursor, before);
         drain->taken_until_ns = time_ns;
-        if (cursor->at >= cursor->count) {
-            end_segment(drain, cursor);
-            return 1;
-        }
-        if (rsc_drain_batch_is_full(drain)) return 1;
-        sift(heap, count, 0);
+        if (cursor->at >= cursor->count && (status = go_on(drain, ended, &guard_ns)) < 0) return status;
+        if (!drain->ready_count || rsc_drain_batch_is_full(drain)) return 1;
+        sift(heap, drain->ready_count, 0);
         if (time_of(heap[0]) > guard_ns) return 1;
     }
 }
@@ -344,5 +369,5 @@ int rsc_drain_take_some(struct rsc_drain *drain, int ended) {
     for (uint32_t i = 0; i < drain->ready_count; i++)
         if (time_of(drain->ready[i]) < oldest_ns) oldest_ns = time_of(drain->ready[i]);
     if (!ended && held_back(drain, oldest_ns, guard_ns)) return 0;
-    return merge(drain, guard_ns);
+    return merge(drain, ended, guard_ns);
 }

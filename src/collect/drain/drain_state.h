@@ -176,6 +176,8 @@ char rsc_drain_thread_state(const struct rsc_slot *slot);
 /* Identifies the slot's thread and makes room for its records; called before a mode expands anything. */
 int rsc_drain_ready(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 void rsc_drain_free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
+/* Wakes a thread that waits for a slot: this one is free. */
+void rsc_drain_tell_freed(struct rsc_ring *ring, const struct rsc_slot *slot);
 /* A new thread of the process with that number. */
 int rsc_drain_number_thread(struct rsc_drain *drain, uint64_t pid, uint64_t *tid, uint32_t *number);
 uint32_t rsc_drain_count_unpublished(const uint64_t *words, uint32_t count);

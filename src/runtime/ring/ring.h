@@ -266,8 +266,10 @@ struct rsc_ring {
     struct rsc_sampler_options sampler;
     uint64_t some_wait; /* a thread may be waiting for the parent */
     uint64_t valgrind; /* words are those of Valgrind's tool */
+    uint32_t freed; /* futex: slots freed so far */
+    uint32_t freed_last; /* one of them: the search for a free one begins there */
     uint64_t unread; /* blocks are overwritten without being read: measures the cost of recording alone (bench_asm.c) */
-    uint8_t pad[4096 - 216 - sizeof(struct rsc_sampler_options)];
+    uint8_t pad[4096 - 224 - sizeof(struct rsc_sampler_options)];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];
@@ -297,7 +299,8 @@ uint64_t rsc_ring_now_ns(void);
 /* Takes a slot. Returns 0, or -1 when all are taken or the parent is gone. */
 int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid);
 
-/* The same, but if all slots are taken and some belong to threads that are ending, it waits for those, up to 2 s. */
+/* The same, but if all slots are taken and some belong to threads that are ending, it waits for those,
+ * until none was freed for 2 s. */
 int rsc_ring_attach_patiently(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid);
 
 /*

@@ -15,8 +15,7 @@
 #include "runtime/ring/ring.h"
 
 #define WAIT_MS 50 /* between checks that the parent is alive */
-#define CROWDED_NS 5000000 /* between checks for a free slot */
-#define CROWDED_TRIES 400
+#define CROWDED_TRIES 40 /* waits of WAIT_MS for a slot, without any being freed */
 /*
  * Between marks of a thread that does not synchronise, at most: the order of threads is known that well. ROOM_MOST words
  * take some microseconds, so that marking costs a few percent.
@@ -133,7 +132,9 @@ static int try_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uin
     int taken = 1;
     memset(writer, 0, sizeof *writer);
     if (__atomic_load_n(&ring->detached, __ATOMIC_RELAXED)) return -1;
-    for (uint32_t i = 0; i < RSC_RING_SLOTS; i++) {
+    const uint32_t from = __atomic_load_n(&ring->freed_last, __ATOMIC_RELAXED);
+    for (uint32_t n = 0; n < RSC_RING_SLOTS; n++) {
+        const uint32_t i = (from + n) % RSC_RING_SLOTS;
         struct rsc_slot *slot = &ring->slots[i];
         uint32_t unused = RSC_SLOT_FREE, state = __atomic_load_n(&slot->state, __ATOMIC_RELAXED);
         if (state == RSC_SLOT_ENDED || state == RSC_SLOT_LEAVING) taken = 2;
@@ -164,12 +165,14 @@ int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint3
 }
 
 int rsc_ring_attach_patiently(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid) {
-    struct timespec moment = {0, CROWDED_NS};
-    int status = try_attach(writer, ring, pid, tid);
-    for (int tries = 0; status == 2 && tries < CROWDED_TRIES && !parent_is_gone(ring); tries++) {
-        signal_parent(ring, RSC_RING_BLOCKS);
-        nanosleep(&moment, NULL);
+    int tries = 0, status;
+    for (;;) {
+        const uint32_t freed = __atomic_load_n(&ring->freed, __ATOMIC_ACQUIRE);
         status = try_attach(writer, ring, pid, tid);
+        if (status != 2 || tries == CROWDED_TRIES || parent_is_gone(ring)) break;
+        signal_parent(ring, RSC_RING_BLOCKS);
+        futex_wait(&ring->freed, freed, WAIT_MS);
+        tries = freed == __atomic_load_n(&ring->freed, __ATOMIC_ACQUIRE) ? tries + 1 : 0;
     }
     if (status <= 0) return status;
     __atomic_fetch_add(&ring->crowded_out, 1, __ATOMIC_RELAXED);
