@@ -214,44 +214,67 @@ TASK(GOMP_taskloop_ull, f, in_loop_task)
 
 /* ---- libomp ---- */
 
-#define FEW 16
-#define MANY 256
-#define FOUR(p, n) p[n], p[n + 1], p[n + 2], p[n + 3]
-#define SIXTEEN(p, n) FOUR(p, n), FOUR(p, n + 4), FOUR(p, n + 8), FOUR(p, n + 12)
-#define SIXTY_FOUR(p, n) SIXTEEN(p, n), SIXTEEN(p, n + 16), SIXTEEN(p, n + 32), SIXTEEN(p, n + 48)
-
 struct outlined {
-    void (*function)(int *, int *, ...);
-    void **arguments; /* FEW, or MANY of them */
-    int count;
+    void *function, **arguments; /* at least four */
+    size_t count;
 };
 
-/* A function may be called with more arguments than it takes. */
-static void in_outlined(int *thread, int *bound, struct outlined *outlined) {
-    void **p = outlined->arguments;
+/* function(thread, bound, arguments...): six arguments are in registers, the others on the stack. */
+void rsc_asm_call_outlined(void *function, int *thread, int *bound, void **arguments, size_t count);
+__asm__(".pushsection .text\n"
+        ".type rsc_asm_call_outlined, @function\n"
+        "rsc_asm_call_outlined:\n"
+        "    .cfi_startproc\n"
+        "    push %rbp\n"
+        "    .cfi_def_cfa_offset 16\n"
+        "    .cfi_offset %rbp, -16\n"
+        "    mov %rsp, %rbp\n"
+        "    .cfi_def_cfa_register %rbp\n"
+        "    mov %rdi, %r11\n"
+        "    mov %rcx, %r10\n"
+        "    mov %rsi, %rdi\n"
+        "    mov %rdx, %rsi\n"
+        "    cmp $4, %r8\n"
+        "    jbe 2f\n"
+        "    lea -3(%r8), %rax\n" /* one more if they are odd: the stack is a multiple of 16 */
+        "    and $-2, %rax\n"
+        "    shl $3, %rax\n"
+        "    sub %rax, %rsp\n"
+        "1:  mov -8(%r10,%r8,8), %rax\n"
+        "    mov %rax, -40(%rsp,%r8,8)\n"
+        "    dec %r8\n"
+        "    cmp $4, %r8\n"
+        "    ja 1b\n"
+        "2:  mov (%r10), %rdx\n"
+        "    mov 8(%r10), %rcx\n"
+        "    mov 16(%r10), %r8\n"
+        "    mov 24(%r10), %r9\n"
+        "    xor %eax, %eax\n"
+        "    call *%r11\n"
+        "    leave\n"
+        "    .cfi_def_cfa %rsp, 8\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size rsc_asm_call_outlined, .-rsc_asm_call_outlined\n"
+        ".popsection\n");
+
+static void in_outlined(int *thread, int *bound, const struct outlined *outlined) {
     rsc_asm_sync_after(RSC_SYNC_WAITS);
-    if (outlined->count <= FEW) outlined->function(thread, bound, SIXTEEN(p, 0));
-    else outlined->function(thread, bound, SIXTY_FOUR(p, 0), SIXTY_FOUR(p, 64), SIXTY_FOUR(p, 128), SIXTY_FOUR(p, 192));
+    rsc_asm_call_outlined(outlined->function, thread, bound, outlined->arguments, outlined->count);
     rsc_asm_sync_before(RSC_SYNC_WAITS);
 }
 
-#define OUTLINED(name)                                                                     \
-    RSC_INTERPOSE(void, name, (void *place, int count, void *function, ...)) {             \
-        void *few[FEW] = {0};                                                              \
-        struct outlined outlined = {(void (*)(int *, int *, ...))function, few, count};    \
-        if (count > MANY) __builtin_trap(); /* a region that captures so many variables */ \
-        void *many[count > FEW ? MANY : 1];                                                \
-        if (count > FEW) {                                                                 \
-            outlined.arguments = many;                                                     \
-            __builtin_memset(many, 0, sizeof many);                                        \
-        }                                                                                  \
-        va_list list;                                                                      \
-        va_start(list, function);                                                          \
-        for (int i = 0; i < count; i++) outlined.arguments[i] = va_arg(list, void *);      \
-        va_end(list);                                                                      \
-        rsc_asm_sync_creates();                                                            \
-        RSC_REAL(name)(place, 1, (void *)in_outlined, &outlined);                          \
-        rsc_asm_sync_after(RSC_SYNC_WAITS);                                                \
+#define OUTLINED(name)                                                                   \
+    RSC_INTERPOSE(void, name, (void *place, int count, void *function, ...)) {           \
+        void *arguments[count > 4 ? count : 4];                                          \
+        struct outlined outlined = {function, arguments, count > 0 ? (size_t)count : 0}; \
+        va_list list;                                                                    \
+        va_start(list, function);                                                        \
+        for (int i = 0; i < count; i++) arguments[i] = va_arg(list, void *);             \
+        va_end(list);                                                                    \
+        rsc_asm_sync_creates();                                                          \
+        RSC_REAL(name)(place, 1, (void *)in_outlined, &outlined);                        \
+        rsc_asm_sync_after(RSC_SYNC_WAITS);                                              \
     }
 OUTLINED(__kmpc_fork_call)
 OUTLINED(__kmpc_fork_teams)
