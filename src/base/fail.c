@@ -11,8 +11,10 @@
 #include <string.h>
 
 void rsc_make_one_line(char *text) {
-    for (unsigned char *c = (unsigned char *)text; *c; c++)
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) c[0] = c[1] = '?'; /* U+0080 to U+009F: escapes too */
         if (*c < 0x20 || *c == 0x7f) *c = '?';
+    }
 }
 
 static int fail_with(struct rsc_error *error, int code, uint64_t offset, const char *format, va_list arguments) {

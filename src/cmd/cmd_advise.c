@@ -20,7 +20,7 @@ static int run_advise(const struct rsc_verb *verb, int argc, char **argv) {
     int leave = rsc_session_take(&session, argc, NULL, NULL, "profile", &path);
     if (leave < 0) leave = rsc_session_check_format(&session);
     if (leave >= 0) return leave;
-    if (rsc_profiles_load(path ? path : RSC_DATA_FILE, &profiles, &result.count, &error) < 0)
+    if (rsc_session_load(path ? path : RSC_DATA_FILE, &profiles, &result.count, &error) < 0)
         return rsc_session_fail(&session, &error);
     result.profiles = profiles;
     leave = rsc_session_deliver_result(&session, &result, 0);

@@ -90,7 +90,7 @@ static int run_annotate(const struct rsc_verb *verb, int argc, char **argv) {
         rsc_session_take(&annotation->session, argc, take_option, annotation, "profile", &annotation->options.name);
     if (!annotation->options.name) annotation->options.name = RSC_DATA_FILE;
     if (leave < 0) leave = rsc_session_check_format(&annotation->session);
-    if (leave < 0 && rsc_profiles_load(annotation->options.name, &profiles, &result.count, &error) < 0)
+    if (leave < 0 && rsc_session_load(annotation->options.name, &profiles, &result.count, &error) < 0)
         leave = rsc_session_fail(&annotation->session, &error);
     result.profiles = profiles;
     result.annotate = &annotation->options;

@@ -183,7 +183,7 @@ static int judge(struct comparing *comparing, struct rsc_error *error) {
     struct rsc_diff_report *report = &comparing->report;
     int status = 0;
     for (int side = 0; !status && side < 2; side++)
-        status = rsc_profiles_load(report->names[side], &comparing->profiles[side], &comparing->counts[side], error);
+        status = rsc_session_load(report->names[side], &comparing->profiles[side], &comparing->counts[side], error);
     if (!status) status = comparing->wants_accuracy ? measure(comparing, error) : compare(comparing, error);
     if (status < 0 || comparing->wants_accuracy) return status;
     report->diffs = comparing->diffs;

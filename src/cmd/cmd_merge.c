@@ -77,7 +77,7 @@ static int find_partners(const struct merged *merged, struct rsc_profile *const 
 static int take_file(struct merged *merged, const char *path, struct rsc_error *error) {
     struct rsc_profile **loaded;
     size_t count;
-    int status = rsc_profiles_load(path, &loaded, &count, error);
+    int status = rsc_session_load(path, &loaded, &count, error);
     if (status < 0) return status;
     if (!merged->profiles) {
         merged->profiles = loaded;

@@ -23,7 +23,8 @@ static const struct rsc_option options[] = {
     {OPT_SELECT, 0, "select", "Y[,X]",
      "the instructions that have Y % of all misses at --at, or where X % of reuses miss (default 10)", NULL},
     RSC_HEADING("output"),
-    {OPT_EMBED_SOURCE, 0, "embed-source", NULL, "html: put the text of source files into the page", NULL},
+    {OPT_EMBED_SOURCE, 0, "embed-source", NULL,
+     "html: put the text of source files into the page: those below the current folder or --source-path", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -57,7 +58,7 @@ static int parse_choice(const char *text, struct rsc_choice *choice) {
 static int load_profiles(struct showing *showing, const char *path, struct rsc_error *error) {
     struct rsc_profile **loaded;
     size_t count;
-    int status = rsc_profiles_load(path, &loaded, &count, error);
+    int status = rsc_session_load(path, &loaded, &count, error);
     if (status < 0) return status;
     struct rsc_profile **joined = realloc(showing->profiles, (showing->count + count + 1) * sizeof *joined);
     if (joined) showing->profiles = joined;
@@ -126,6 +127,16 @@ static int take_option(struct showing *showing, const struct rsc_option_parser *
     }
 }
 
+/* Lists the files that anyone who has the page can read. */
+static void report_source(void *context, const char *name, const char *refused) {
+    const struct rsc_session *session = context;
+    char shown[200];
+    snprintf(shown, sizeof shown, "%s", name);
+    rsc_make_one_line(shown);
+    if (refused) rsc_log_line(&session->log, RSC_LOG_WARNING, "%s: not embedded: %s", shown, refused);
+    else if (!session->quiet) fprintf(stderr, "reusescope: embedded %s\n", shown);
+}
+
 /* Whether the output is a page. */
 static int makes_page(const struct rsc_session *session) {
     enum rsc_report_format format = session->format   ? rsc_report_format_of_name(session->format)
@@ -147,6 +158,8 @@ static int show(struct showing *showing, const struct rsc_verb *verb) {
     if (showing->page.source_folder_count && !showing->page.embed_source)
         return rsc_usage_error(verb, "--source-path needs --embed-source");
     showing->page.names = showing->names;
+    showing->page.report_source = report_source;
+    showing->page.context = &showing->session;
     showing->page.source_folders = showing->source_paths;
     showing->page.documents = (const char *const *)showing->documents;
     showing->page.document_count = showing->document_count;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/numbers.h"
@@ -230,6 +231,18 @@ int rsc_session_fail(struct rsc_session *session, const struct rsc_error *error)
     rsc_progress_end(session);
     fprintf(stderr, "reusescope: %s\n", error->message);
     return error->code == RSC_EINVAL ? RSC_EXIT_USAGE : RSC_EXIT_ERROR;
+}
+
+int rsc_session_load(const char *path, struct rsc_profile ***profiles, size_t *count, struct rsc_error *error) {
+    struct stat file;
+    int from_stdin = !strcmp(path, "-");
+    if ((from_stdin ? fstat(STDIN_FILENO, &file) : stat(path, &file)) == 0 && S_ISREG(file.st_mode)) {
+        mode_t hidden = umask(0);
+        if (!(file.st_mode & S_IRGRP)) hidden |= S_IRWXG;
+        if (!(file.st_mode & S_IROTH)) hidden |= S_IRWXO;
+        umask(hidden);
+    }
+    return rsc_profiles_load(path, profiles, count, error);
 }
 
 int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, const char *path, int decode_ahead,

@@ -93,6 +93,9 @@ int rsc_session_take(struct rsc_session *session, int argc, rsc_option_taker *ta
 /* Prints "reusescope: MESSAGE" and returns its exit status. */
 int rsc_session_fail(struct rsc_session *session, const struct rsc_error *error);
 
+/* Loads profiles. Files written from here on are readable by those who may read this one, at most. */
+int rsc_session_load(const char *path, struct rsc_profile ***profiles, size_t *count, struct rsc_error *error);
+
 /* Opens a trace with the session's trace options. */
 int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, const char *path, int decode_ahead,
                      struct rsc_error *error);

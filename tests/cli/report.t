@@ -178,3 +178,31 @@ reusescope report: --embed-source needs a page (-o report.html)
 $ reusescope report one.json --source-path . -o x.html
 reusescope report: --source-path needs --embed-source
 [2]
+
+# A profile may name any file. Only files below this folder or --source-path that everyone may read are embedded.
+$ umask 022; mkdir work outside; echo 'int mine;' > work/a.c; echo 'int ours;' > outside/b.c; echo 'int key;' > outside/c.c
+$ chmod 644 work/a.c outside/b.c; chmod 640 outside/c.c; ln -s ../outside/b.c work/link.c; mkfifo work/pipe.c
+$ row() { printf '{"pc":"0x%d","function":"f","file":"%s","line":1,"references":0,"cold":0,"rd":[]}' $1 "$2"; }
+$ names() { sed "s|\"code\":\[\]|\"code\":[$(row 1 "$PWD/work/a.c"),$(row 2 "$PWD/outside/b.c"),$(row 3 "$PWD/outside/c.c"),$(row 4 "$PWD/work/link.c"),$(row 5 "$PWD/work/../outside/b.c"),$(row 6 /etc/passwd),$(row 7 /dev/zero),$(row 8 "$PWD/work/pipe.c")]|" one.json; }
+$ names > work/named.json; chmod 640 work/named.json
+$ cd work
+$ reusescope report named.json --embed-source -o page.html 2>&1 | sed "s|$PWD|WORK|; s|${PWD%/work}|ABOVE|" | sort
+next: xdg-open page.html   (a self-contained page)
+reusescope: embedded WORK/a.c
+reusescope: warning: /etc/passwd: not embedded: outside the current folder (--source-path DIR)
+reusescope: warning: ABOVE/outside/b.c: not embedded: outside the current folder (--source-path DIR)
+reusescope: warning: ABOVE/outside/c.c: not embedded: outside the current folder (--source-path DIR)
+reusescope: warning: WORK/../outside/b.c: not embedded: outside the current folder (--source-path DIR)
+reusescope: warning: WORK/link.c: not embedded: outside the current folder (--source-path DIR)
+$ grep -c 'int mine;' page.html; grep -c 'int ours;\|int key;\|root:x' page.html; stat -c %a page.html
+1
+0
+640
+$ reusescope report named.json --embed-source --source-path ../outside -o page.html 2>&1 | sed "s|$PWD|WORK|; s|${PWD%/work}|ABOVE|" | grep 'b.c\|c.c\|link'
+reusescope: embedded ABOVE/outside/b.c
+reusescope: warning: ABOVE/outside/c.c: not embedded: not readable by others
+reusescope: embedded WORK/../outside/b.c
+reusescope: embedded WORK/link.c
+$ grep -c 'int key;' page.html
+0
+[1]

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -115,7 +116,9 @@ static void source_is_embedded_when_asked_for(void **state) {
     char path[] = "/tmp/test_page.XXXXXX";
     write_file(path, "int a; // <b>\r\nint b;\n");
     for (size_t i = 0; i < profile->code_count; i++) rsc_profile_set_text(&profile->code[i].place.file, path);
-    struct rsc_page_extras extras = {.embed_source = 1};
+    assert_int_equal(chmod(path, 0644), 0);
+    static const char *const folders[] = {"/tmp"};
+    struct rsc_page_extras extras = {.embed_source = 1, .source_folders = folders, .source_folder_count = 1};
     struct rsc_report_style style = {.page = &extras};
     char *page;
     make_page(profile, &style, &page);

@@ -113,17 +113,21 @@ static int put_sources(struct rsc_json *json, struct rsc_profile *const *profile
     rsc_json_key_object(json, "sources");
     for (size_t i = 0; !status && i < files.count; i++) {
         struct rsc_source source = {0};
+        const char *refused, *name = files.list[i].name;
         size_t bytes;
-        int found = rsc_source_read(&source, files.list[i].name, extras->source_folders, extras->source_folder_count);
+        int found =
+            rsc_source_read_shareable(&source, name, extras->source_folders, extras->source_folder_count, &refused);
         char *text = found == 1 ? join_lines(&source, &bytes) : NULL;
         if (found < 0 || (found && !text)) status = RSC_ENOMEM;
         if (text && bytes > RSC_PAGE_SOURCE_MAX - used) {
             left_out++;
+            refused = "more than 8 MiB of source";
         } else if (text) {
             used += bytes;
             rsc_json_newline(json);
-            rsc_json_key_string(json, files.list[i].name, text);
+            rsc_json_key_string(json, name, text);
         }
+        if (extras->report_source && (text || refused)) extras->report_source(extras->context, name, refused);
         free(text);
         rsc_source_free(&source);
     }

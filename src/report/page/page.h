@@ -23,9 +23,12 @@ extern const size_t rsc_page_template_bytes;
 /* Extra contents of a page. A zeroed struct: none. */
 struct rsc_page_extras {
     const char *const *names; /* of the profiles, in their order; NULL: none */
-    int embed_source;         /* the text of source files that code rows name */
+    int embed_source;         /* the text of source files that code rows name: rsc_source_read_shareable() */
     const char *const *source_folders; /* where to look for them first */
     size_t source_folder_count;
+    /* called for each source file found: embedded (refused is NULL), or why not; NULL: nobody asks */
+    void (*report_source)(void *context, const char *name, const char *refused);
+    void *context;
     const char *const *documents; /* JSON texts from rsc_page_document_read() */
     size_t document_count;
 };

@@ -53,12 +53,43 @@ static int split(struct rsc_source *source, size_t bytes) {
     return 1;
 }
 
-static int read_path(struct rsc_source *source, const char *path) {
+/* Where files may lie that are handed on; NULL: anywhere. */
+struct fence {
+    const char *const *folders; /* and the current one */
+    size_t folder_count;
+    const char *refused; /* why the last file was not read; NULL: it was, or there is none */
+};
+
+/* Whether `path`, which has no links, is below the folder. */
+static int is_below(const char *path, const char *folder) {
+    char real[PATH_MAX];
+    if (!realpath(folder, real)) return 0;
+    size_t length = strlen(real);
+    if (length == 1) return 1; /* the root */
+    return !strncmp(path, real, length) && path[length] == '/';
+}
+
+/* Sets the reason why the file must not be handed on, if there is one. Writes its name without links to `real`. */
+static void check_fence(struct fence *fence, const char *path, const struct stat *status, char real[PATH_MAX]) {
+    int inside = realpath(path, real) && is_below(real, ".");
+    for (size_t i = 0; !inside && *real && i < fence->folder_count; i++) inside = is_below(real, fence->folders[i]);
+    fence->refused = !inside                        ? "outside the current folder (--source-path DIR)"
+                     : !(status->st_mode & S_IROTH) ? "not readable by others"
+                                                    : NULL;
+}
+
+static int read_path(struct rsc_source *source, const char *path, struct fence *fence) {
     struct stat status;
+    char real[PATH_MAX] = "";
     if (stat(path, &status) < 0 || !is_readable(&status)) return 0;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), found = 0;
+    if (fence) {
+        check_fence(fence, path, &status, real);
+        if (fence->refused) return 0;
+        path = real;
+    }
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (fence ? O_NOFOLLOW : 0)), found = 0;
     if (fd < 0) return 0;
-    if (fstat(fd, &status) == 0 && is_readable(&status)) {
+    if (fstat(fd, &status) == 0 && is_readable(&status) && (!fence || status.st_mode & S_IROTH)) {
         size_t room = (size_t)status.st_size;
         source->text = malloc(room + 1);
         ssize_t bytes = source->text ? read_all(fd, source->text, room) : 0;
@@ -78,25 +109,38 @@ static int climbs(const char *name) {
     return 0;
 }
 
-static int read_below(struct rsc_source *source, const char *folder, const char *name) {
+static int read_below(struct rsc_source *source, const char *folder, const char *name, struct fence *fence) {
     char path[PATH_MAX];
     for (const char *end = name; end; end = strchr(end, '/')) {
         while (*end == '/') end++;
         if (!*end) break;
         if (climbs(end) || snprintf(path, sizeof path, "%s/%s", folder, end) >= (int)sizeof path) continue;
-        int found = read_path(source, path);
+        int found = read_path(source, path, fence);
         if (found) return found;
     }
     return 0;
 }
 
-int rsc_source_read(struct rsc_source *source, const char *name, const char *const *folders, size_t folder_count) {
+static int find(struct rsc_source *source, const char *name, const char *const *folders, size_t folder_count,
+                struct fence *fence) {
     *source = (struct rsc_source){0};
     for (size_t i = 0; i < folder_count; i++) {
-        int found = read_below(source, folders[i], name);
+        int found = read_below(source, folders[i], name, fence);
         if (found) return found;
     }
-    return read_path(source, name);
+    return read_path(source, name, fence);
+}
+
+int rsc_source_read(struct rsc_source *source, const char *name, const char *const *folders, size_t folder_count) {
+    return find(source, name, folders, folder_count, NULL);
+}
+
+int rsc_source_read_shareable(struct rsc_source *source, const char *name, const char *const *folders,
+                              size_t folder_count, const char **refused) {
+    struct fence fence = {folders, folder_count, NULL};
+    int found = find(source, name, folders, folder_count, &fence);
+    *refused = found == 1 ? NULL : fence.refused;
+    return found;
 }
 
 void rsc_source_free(struct rsc_source *source) {

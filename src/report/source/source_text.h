@@ -21,6 +21,14 @@ struct rsc_source {
  * Returns 1 if found, 0 if not, or RSC_ENOMEM. Call rsc_source_free() in all cases.
  */
 int rsc_source_read(struct rsc_source *source, const char *name, const char *const *folders, size_t folder_count);
+
+/*
+ * The same for text that is to be handed on: only files below one of the folders or the
+ * current one, links followed, that everyone on this machine may read. A file that was
+ * found but may not be handed on sets *refused to the reason (else NULL).
+ */
+int rsc_source_read_shareable(struct rsc_source *source, const char *name, const char *const *folders,
+                              size_t folder_count, const char **refused);
 void rsc_source_free(struct rsc_source *source);
 
 #endif
