@@ -3,7 +3,7 @@
  *
  * Opening checks everything that could be wrong with the name, so that a long
  * analysis does not end with "Is a directory": a link is followed to its target
- * (the link stays, the target is replaced), a target that is not a regular file is
+ * (the link stays, the target is replaced; links that others planted in /tmp are refused), a target that is not a regular file is
  * opened in place, a read-only file is refused. Data then goes to a temporary file
  * in the target's folder: an unnamed one (O_TMPFILE) where the file system supports
  * that, else one with a random name created with O_EXCL. On commit rename() puts it
@@ -32,6 +32,7 @@
 #define LINKS_MAX 40          /* as many as the kernel follows */
 #define TEMPORARY_ATTEMPTS 16 /* names have 64 random bits: even one collision means that something else is wrong */
 #define PARTIAL_ATTEMPTS 1000
+#define PLANTED 1 /* beside negative errno values */
 
 /* The folder part of `path` with its slash, "" for the current folder, followed by `name`. Owned by the caller. */
 static char *beside(const char *path, const char *name) {
@@ -55,8 +56,22 @@ static int is_descriptor_link(const char *path) {
 }
 
 /*
+ * Whether someone else may have planted this link: it lies in a folder where everyone can make files (/tmp) and
+ * belongs neither to us nor to the folder's owner. The kernel refuses to follow those too, where it is asked to.
+ */
+static int is_planted(const char *path) {
+    struct stat link, folder;
+    char *name = beside(path, ".");
+    int known = name && stat(name, &folder) == 0 && lstat(path, &link) == 0;
+    free(name);
+    if (!known) return 1;
+    int open_to_all = (folder.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+    return open_to_all && link.st_uid != geteuid() && link.st_uid != folder.st_uid;
+}
+
+/*
  * Follows links in the last component of file->path, so that file->path names
- * the file itself, which may not exist yet. Returns 0 or a negative errno.
+ * the file itself, which may not exist yet. Returns 0, a negative errno, or PLANTED.
  */
 static int follow_links(struct rsc_output_file *file) {
     char target[PATH_MAX];
@@ -68,6 +83,7 @@ static int follow_links(struct rsc_output_file *file) {
             return 0;
         }
         target[length] = '\0';
+        if (is_planted(file->path)) return PLANTED;
         char *next = target[0] == '/' ? strdup(target) : beside(file->path, target);
         if (!next) return -ENOMEM;
         free(file->path);
@@ -169,6 +185,9 @@ int rsc_output_open_with(struct rsc_output_file *file, const char *path, enum rs
         if (status == 0) return 0;
     }
     rsc_output_abort(file);
+    if (status == PLANTED)
+        return rsc_fail(error, RSC_EIO, "%s: a link that another user made in a folder open to all; not followed",
+                        path);
     return rsc_fail_errno(error, -status, path);
 }
 

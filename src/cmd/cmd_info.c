@@ -2,6 +2,7 @@
  * cmd_info.c - `reusescope info`: describes a trace or a profile. A native trace is
  * described from its index; other traces are read to the end to count accesses.
  */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,20 +52,32 @@ static int count_trace(struct rsc_session *session, struct rsc_trace *trace, str
     return status;
 }
 
+/* A line with foreign text. */
+__attribute__((format(printf, 2, 3))) static void text_line(const char *name, const char *format, ...) {
+    char line[8192];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    rsc_make_one_line(line);
+    printf("%-14s %s\n", name, line);
+}
+
 static void text_number(const char *name, uint64_t value, const char *unit) {
     if (value == RSC_UNKNOWN) printf("%-14s not known\n", name);
     else printf("%-14s %llu%s%s\n", name, (unsigned long long)value, *unit ? " " : "", unit);
 }
 
 static void print_text(const char *path, const struct rsc_trace_info *info, const struct counted *counted) {
-    printf("%-14s %s\n%-14s %s", "file", path, "format", info->format);
+    text_line("file", "%s", path);
+    printf("%-14s %s", "format", info->format);
     if (info->version) printf(" version %u", info->version);
     if (strcmp(info->compression, "none")) printf(", packed with %s", info->compression);
     putchar('\n');
     if (info->file_bytes != RSC_UNKNOWN) text_number("size", info->file_bytes, "bytes");
-    if (*info->source) printf("%-14s %s\n", "made by", info->source);
-    if (*info->command) printf("%-14s %s\n", "command", info->command);
-    if (*info->filter) printf("%-14s %s\n", "filter", info->filter);
+    if (*info->source) text_line("made by", "%s", info->source);
+    if (*info->command) text_line("command", "%s", info->command);
+    if (*info->filter) text_line("filter", "%s", info->filter);
     text_number("accesses", info->accesses, "");
     text_number("instructions", info->instructions, "");
     if (*info->filter) text_number("unfiltered", info->full_accesses, "accesses");
@@ -140,7 +153,7 @@ static void print_modules(const struct rsc_profile *profile) {
     for (size_t i = 0; i < profile->module_count; i++) {
         char id[RSC_BUILD_ID_TEXT];
         rsc_module_id_text(&profile->modules[i], id);
-        printf("%-14s %s, %s%s\n", "module", profile->modules[i].path, id[0] ? "build id " : "no build id", id);
+        text_line("module", "%s, %s%s", profile->modules[i].path, id[0] ? "build id " : "no build id", id);
     }
 }
 
@@ -155,9 +168,12 @@ static int describe_profile(const char *path) {
     if (rsc_profiles_load(path, &profiles, &count, &ignored) < 0) return 0;
     for (size_t i = 0; i < count; i++) {
         const struct rsc_made *made = &profiles[i]->made;
-        printf("%-14s %s\n%-14s profile, by %s from %s, ", "file", path, "format", made->by, made->source);
-        if (rsc_profile_is_requests(profiles[i])) printf("whole objects\n");
-        else printf("%s stack, %llu-byte lines\n", made->model, (unsigned long long)made->line_bytes);
+        text_line("file", "%s", path);
+        if (rsc_profile_is_requests(profiles[i]))
+            text_line("format", "profile, by %s from %s, whole objects", made->by, made->source);
+        else
+            text_line("format", "profile, by %s from %s, %s stack, %llu-byte lines", made->by, made->source,
+                      made->model, (unsigned long long)made->line_bytes);
         text_number("references", profiles[i]->references, "");
         text_number("distinct", profiles[i]->distinct, rsc_profile_is_requests(profiles[i]) ? "objects" : "lines");
         print_modules(profiles[i]);

@@ -409,7 +409,7 @@ static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
     if (leave < 0 && !request->input.path)
         leave = rsc_usage_error(verb, "a file is missing: reusescope loops solver.c -D N=1024 -t 1,4,64");
     if (leave < 0 && !request->emit && !request->list) leave = rsc_session_check_format(&session);
-    if (leave < 0 && !request->emit && !request->list) leave = rsc_session_check_output(&session);
+    if (leave < 0 && (session.output || !(request->emit || request->list))) leave = rsc_session_check_output(&session);
     if (leave < 0) leave = run_request(request, &error);
     free_request(request);
     return leave;

@@ -123,6 +123,7 @@ static int run_merge(const struct rsc_verb *verb, int argc, char **argv) {
     merged.paths = calloc((size_t)argc, sizeof *merged.paths);
     if (!merged.paths) return RSC_EXIT_ERROR;
     rsc_session_start(&merged.session, verb, argv);
+    merged.session.may_replace_input = 1; /* `merge all.data new.data -o all.data` adds to a profile */
     int leave = take_options(&merged, argc, argv);
     if (leave < 0) {
         int status = 0;

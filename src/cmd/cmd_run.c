@@ -149,7 +149,8 @@ static int check_options(struct run *run) {
         return rsc_usage_error(verb, "--trace needs every access: --with asm, valgrind or qemu, not perf");
     if ((request->roi_function || request->roi_marked) && (request->skip || request->length))
         return rsc_usage_error(verb, "--roi and --skip or --for exclude each other");
-    return run->asked.only_record ? -1 : rsc_session_check_output(&run->session);
+    int leave = trace ? rsc_session_spare_inputs(&run->session, trace, trace) : -1;
+    return leave >= 0 || run->asked.only_record ? leave : rsc_session_check_output(&run->session);
 }
 
 /* Our options end at "--" or the first operand; the rest is the program's command line. */

@@ -294,6 +294,10 @@ static int run(struct sim_verb *verb, int argc) {
     if (leave >= 0) return leave;
     if (!verb->path) return rsc_usage_error(self, "a trace is missing: reusescope sim TRACE --l1d 32K,8,64");
     if ((leave = rsc_session_check_format(&verb->session)) >= 0) return leave;
+    if (verb->session.output && (leave = rsc_session_check_output(&verb->session)) >= 0) return leave;
+    if (verb->misses.path &&
+        (leave = rsc_session_spare_inputs(&verb->session, verb->misses.path, verb->misses.path)) >= 0)
+        return leave;
     if (settle_options(verb, &error) < 0)
         return error.code == RSC_EINVAL ? rsc_usage_error(self, "%s", error.message)
                                         : rsc_session_fail(&verb->session, &error);

@@ -159,6 +159,21 @@ int rsc_session_check_format(const struct rsc_session *session) {
                            rsc_report_format_list(session->yields, words));
 }
 
+int rsc_session_spare_inputs(const struct rsc_session *session, const char *path, const char *given) {
+    struct stat output, input;
+    if (session->may_replace_input || stat(path, &output) != 0 || !S_ISREG(output.st_mode)) return -1;
+    for (char **word = session->argv + 1; *word; word++) {
+        const char *value = strchr(*word, '=');
+        const char *names[] = {*word, value ? value + 1 : NULL};
+        for (int i = 0; i < 2; i++) {
+            if (!names[i] || names[i] == given || stat(names[i], &input) != 0) continue;
+            if (input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+                return rsc_usage_error(session->verb, "%.200s is named twice: it would be overwritten", path);
+        }
+    }
+    return -1;
+}
+
 int rsc_session_check_output(struct rsc_session *session) {
     struct rsc_output_file file;
     struct rsc_error error;
@@ -166,6 +181,8 @@ int rsc_session_check_output(struct rsc_session *session) {
     if (session->output && !strcmp(session->output, "-")) return -1;
     char path[PATH_MAX];
     rsc_expand_name(session->output ? session->output : RSC_DATA_FILE, path, sizeof path);
+    int leave = rsc_session_spare_inputs(session, path, session->output);
+    if (leave >= 0) return leave;
     /* Pipes and devices are not opened as a test: the other end would notice. */
     int special = stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
     int status = special ? 0 : rsc_output_open(&file, path, &error);
@@ -181,6 +198,12 @@ int rsc_session_deliver_result(struct rsc_session *session, const struct rsc_res
     if (to_stdout) {
         status = write_rendering(session, result, format ? format : RSC_REPORT_TEXT, "-", &error);
         return status < 0 ? rsc_session_fail(session, &error) : RSC_EXIT_OK;
+    }
+    if (session->output) {
+        char path[PATH_MAX];
+        rsc_expand_name(session->output, path, sizeof path);
+        int leave = rsc_session_spare_inputs(session, path, session->output);
+        if (leave >= 0) return leave;
     }
     int file_status = write_file(session, result, keep, &error);
     /* The terminal gets what was asked for; an analysis also prints its findings, unless quiet. */

@@ -63,6 +63,7 @@ struct rsc_session {
     int references;    /* stacks are weighed by references, not by misses */
     const struct rsc_page_extras *page; /* extra contents of an HTML page; NULL: none */
     int brief;         /* text is cut to a screen or two */
+    int may_replace_input; /* the result is of the input's kind */
     int no_command;    /* for sharing: profiles leave out the command line and absolute folders */
 
     struct timespec progress_start, progress_at; /* when work began, and when progress was last shown */
@@ -126,6 +127,12 @@ int rsc_session_check_format(const struct rsc_session *session);
 
 /* Checks, before long work, that its result can be written. Returns -1, or the exit status. */
 int rsc_session_check_output(struct rsc_session *session);
+
+/*
+ * Refuses to write `path`, given as the option's value `given` (NULL: a default), over a file that the command line names
+ * elsewhere: an input, the program, its data. Links are followed. Returns -1, or the exit status.
+ */
+int rsc_session_spare_inputs(const struct rsc_session *session, const char *path, const char *given);
 
 /* Prints "next: COMMAND" on standard error, if it is a terminal and not quiet. */
 void rsc_hint(const struct rsc_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -95,3 +95,10 @@ $ sed -E 's|"/[^"]*/([^"/]*)"|"\1"|g; s|"command":\[[^]]*\]|"command":[]|' wave.
 $ reusescope report wave.json --no-command --format folded | grep -c /
 0
 [1]
+
+# A name that a spreadsheet would take for a formula gets a quote before it.
+$ printf '0 0\n0 0\n' > f.din; reusescope analyze f.din -q --format json -o f.json
+$ sed -i 's|"code":\[\]|"code":[{"pc":"0x1","function":"=cmd","file":"@a,b","line":1,"references":1,"cold":1,"rd":[]},{"pc":"0x2","function":"-f","file":null,"line":null,"references":1,"cold":0,"rd":[{"lo":0,"hi":0,"count":1}]}]|' f.json
+$ reusescope report f.json --format csv | grep code,
+0,single,64,code,"'@a,b:1 =cmd",,,1,,1,1
+0,single,64,code,"'-f 0x2",,,1,,1,1

@@ -78,3 +78,12 @@ accesses       4
 $ reusescope info t.rsct --count
 reusescope: t.rsct: frame 1 at byte 55: checksum mismatch
 [1]
+
+# Names from a file cannot send escapes to the terminal.
+$ printf '0 0\n' > e.din; reusescope analyze e.din -q --format json -o e.json
+$ sed -i 's|"by":"exact"|"by":"ex\\u001b]0;x\\u0007\\u009b31mact"|' e.json
+$ reusescope info e.json | cat -v
+file           e.json
+format         profile, by ex?]0;x???31mact from trace, single stack, 64-byte lines
+references     1
+distinct       1 lines

@@ -176,3 +176,52 @@ rank-0.json
 rank-12.json
 rank-3.json
 t.din
+
+# No result replaces what it is made from.
+$ printf '0 0\n0 40\n' > in.din; reusescope convert in.din -q -o in.rsct; ln in.rsct same.rsct; ln -s in.rsct link.rsct
+$ cp in.rsct kept.rsct; cp /bin/true prog; cp prog kept.prog; echo 'void f(void) {}' > m.c
+$ reusescope analyze in.rsct -o in.rsct
+reusescope analyze: in.rsct is named twice: it would be overwritten
+[2]
+$ reusescope analyze in.rsct -o same.rsct
+reusescope analyze: same.rsct is named twice: it would be overwritten
+[2]
+$ reusescope analyze link.rsct --output=./in.rsct
+reusescope analyze: ./in.rsct is named twice: it would be overwritten
+[2]
+$ reusescope sim in.rsct --l1d 32K,8,64 -o in.rsct
+reusescope sim: in.rsct is named twice: it would be overwritten
+[2]
+$ reusescope sim in.rsct --l1d 32K,8,64 --miss-trace in.rsct
+reusescope sim: in.rsct is named twice: it would be overwritten
+[2]
+$ reusescope loops m.c -o m.c
+reusescope loops: m.c is named twice: it would be overwritten
+[2]
+$ reusescope run -o prog -- ./prog
+reusescope run: prog is named twice: it would be overwritten
+[2]
+$ reusescope run --trace prog -- ./prog
+reusescope run: prog is named twice: it would be overwritten
+[2]
+$ reusescope analyze in.rsct -q -o p.data; cp p.data kept.data
+$ reusescope report p.data --format text -o p.data
+reusescope report: p.data is named twice: it would be overwritten
+[2]
+$ reusescope report --input=p.data -o p.data
+reusescope report: p.data is named twice: it would be overwritten
+[2]
+$ reusescope diff p.data p.data --format json -o p.data
+reusescope diff: p.data is named twice: it would be overwritten
+[2]
+$ reusescope advise p.data --format json -o p.data
+reusescope advise: p.data is named twice: it would be overwritten
+[2]
+$ cmp in.rsct kept.rsct; cmp prog kept.prog; cmp p.data kept.data; cat m.c
+void f(void) {}
+
+# A converted trace and a merged profile may take the place of one they are made from.
+$ reusescope convert in.rsct -q --level 1 -o in.rsct; reusescope merge p.data p.data -q -o p.data
+$ reusescope info in.rsct | grep accesses; reusescope report p.data --format csv | grep total,acc
+accesses       2
+0,single,64,total,accesses,,,4,,,

@@ -200,6 +200,28 @@ static void links_stay_links(void **state) {
     expect_content("d/far", "4");
 }
 
+/* As the kernel does (fs.protected_symlinks): in a folder open to all, only own links and the folder owner's are followed. */
+static void planted_links_are_refused(void **state) {
+    (void)state;
+    struct rsc_error error;
+    if (geteuid() != 0) skip(); /* only root can make a link of someone else */
+    assert_int_equal(mkdir("open", 0700), 0);
+    whole("open/target", "old", 0);
+    assert_int_equal(symlink("target", "open/link"), 0);
+    assert_int_equal(chmod("open", 01777), 0);
+    assert_int_equal(lchown("open/link", 12345, 12345), 0);
+    assert_int_equal(rsc_output_whole("open/link", "new", 3, 1, &error), RSC_EIO);
+    assert_non_null(strstr(error.message, "a link that another user made"));
+    expect_content("open/target", "old");
+    assert_int_equal(lchown("open/link", 0, 0), 0);
+    whole("open/link", "own", 0);
+    expect_content("open/target", "own");
+    assert_int_equal(lchown("open/link", 12345, 12345), 0);
+    assert_int_equal(chmod("open", 0700), 0); /* nobody else can make files here */
+    whole("open/link", "new", 0);
+    expect_content("open/target", "new");
+}
+
 static void bad_names_are_refused_at_once(void **state) {
     (void)state;
     char long_name[300];
@@ -369,6 +391,7 @@ int main(void) {
         IN_SCRATCH(old_one_may_be_the_same_file),
         IN_SCRATCH(old_one_in_the_way_is_an_error),
         IN_SCRATCH(links_stay_links),
+        IN_SCRATCH(planted_links_are_refused),
         IN_SCRATCH(bad_names_are_refused_at_once),
         IN_SCRATCH(read_only_files_are_refused),
         IN_SCRATCH(devices_are_written_in_place),

@@ -136,6 +136,8 @@ void rsc_text_foreign(struct rsc_text *text, const char *foreign, unsigned colum
 }
 
 void rsc_text_in_quotes(struct rsc_text *text, const char *foreign) {
+    int opens = text->used && text->text[text->used - 1] == '"';
+    if (opens && foreign && *foreign && strchr("=+-@", *foreign)) append(text, "'", 1);
     while (foreign && *foreign) {
         size_t length = strcspn(foreign, "\"");
         char *part = strndup(foreign, length);

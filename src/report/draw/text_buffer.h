@@ -41,7 +41,10 @@ void rsc_text_foreign_end(struct rsc_text *text, const char *foreign, unsigned c
 /* Columns that the whole of a foreign text takes. */
 unsigned rsc_text_foreign_columns(const struct rsc_text *text, const char *foreign);
 
-/* Appends all of a foreign text for a CSV field between quotes that the caller writes; quotes in it are doubled. */
+/*
+ * Appends all of a foreign text for a CSV field between quotes that the caller writes; quotes in it are doubled. A field
+ * that a spreadsheet would take for a formula (=, +, - or @ first) gets a ' before it.
+ */
 void rsc_text_in_quotes(struct rsc_text *text, const char *foreign);
 
 /* Spaces up to a column; nothing if already past it. */

@@ -26,7 +26,8 @@
  *                 in bytes; lines: the cache size in bytes that they miss in; else empty
  *     low, high   mrc: its error bar; code, pairs, objects, kinds: the references that
  *                 are certain, and count; lines: the same of misses; else empty
- * Names are quoted; characters unsafe for a terminal become '?'.
+ * Names are quoted; characters unsafe for a terminal become '?', and a name that a
+ * spreadsheet would take for a formula gets a ' before it.
  *
  *     pandas.read_csv("x.csv").query("table == 'mrc'").plot(x="lo", y="value", logx=True)
  */
