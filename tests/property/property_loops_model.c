@@ -19,6 +19,7 @@
 #include "base/u64_table.h"
 #include "loops/model/loops_model.h"
 #include "loops/model/oracle.h"
+#include "loops/nest/distinct.h"
 #include "loops/nest/walk.h"
 #include "property/random_loops.h"
 
@@ -164,6 +165,73 @@ static void lockstep_intervals_are_exact(void **state) {
     }
     printf("%d trees and numbers of threads\n", checked);
     assert_true(checked > 100);
+}
+
+#define WALKED_MOST 2000000u
+
+static uint64_t walked[WALKED_MOST];
+
+static int ascending(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static uint64_t distinct_of(uint64_t *line, size_t count) {
+    uint64_t distinct = 0;
+    qsort(line, count, sizeof *line, ascending);
+    for (size_t i = 0; i < count; i++) distinct += !i || line[i] != line[i - 1];
+    return distinct;
+}
+
+/* Lines counted by marking ranges are those that the threads touch, one by one and all together. */
+static void distinct_lines_are_exact(void **state) {
+    (void)state;
+    struct rsc_error error;
+    int checked = 0;
+    for (uint64_t seed = 20000; seed < 20600; seed++) {
+        struct rsc_loop_program *program = random_program(&loops, seed, &error);
+        struct rsc_nest *nest = NULL;
+        if (!program) continue;
+        if (rsc_nest_new(&nest, program, 0, UINT32_MAX, 64, &error) < 0) {
+            rsc_loop_program_free(program);
+            continue;
+        }
+        struct rsc_plan *plan;
+        struct rsc_search *search;
+        size_t count = 0, before = 0;
+        uint32_t threads = 1 + seed % 5;
+        uint64_t *lines = calloc(nest->space_count + 1, sizeof *lines), line;
+        assert_int_equal(rsc_plan_new(&plan, nest, threads, NULL, &error), 0);
+        assert_int_equal(rsc_search_new(&search, plan, &error), 0);
+        for (uint32_t thread = 0; thread <= threads; thread++) { /* the last: all */
+            if (thread < threads) {
+                struct rsc_walk *walk;
+                before = count;
+                assert_int_equal(rsc_walk_new(&walk, plan, thread, 64, NULL, &error), 0);
+                for (uint32_t phase = 0; phase < nest->phase_count; phase++)
+                    for (rsc_walk_start(walk, phase); rsc_walk_next(walk, &line, NULL, 1);) {
+                        assert_true(count < WALKED_MOST);
+                        walked[count++] = line;
+                    }
+                rsc_walk_free(walk);
+            } else before = 0;
+            uint64_t truth = distinct_of(walked + before, count - before);
+            assert_int_equal(
+                rsc_distinct_lines(search, thread < threads ? thread : RSC_ALL_THREADS, 64, 0, lines, &error), 0);
+            if (rsc_distinct_sum(nest, lines) != truth)
+                fail_msg("seed %llu, thread %u of %u: %llu lines, not %llu, in\n%s", (unsigned long long)seed, thread,
+                         threads, (unsigned long long)rsc_distinct_sum(nest, lines), (unsigned long long)truth,
+                         loops.text);
+        }
+        checked++;
+        free(lines);
+        rsc_search_free(search);
+        rsc_plan_free(plan);
+        rsc_nest_free(nest);
+        rsc_loop_program_free(program);
+    }
+    printf("%d trees\n", checked);
+    assert_true(checked > 300);
 }
 
 /* ---- kernels ---- */
@@ -357,7 +425,9 @@ static void coherence_is_near_the_simulation(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_thread_is_exact),
-                                       cmocka_unit_test(lockstep_intervals_are_exact), cmocka_unit_test(totals_agree),
+                                       cmocka_unit_test(lockstep_intervals_are_exact),
+                                       cmocka_unit_test(distinct_lines_are_exact),
+                                       cmocka_unit_test(totals_agree),
                                        cmocka_unit_test(curves_are_near_the_simulation),
                                        cmocka_unit_test(coherence_is_near_the_simulation)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,11 @@
 #include "base/pages.h"
 
 #define BITMAP_BYTES_MAX (UINT64_C(4) << 30)
-#define RUNS_MANY 300000.0 /* above this, search line by line: 0.5 us per line instead of 0.1 per run */
+/* Microseconds: of a run and of a line of one that has gaps when marking, and of a line when searching line by line. */
+#define RUN_COST 0.1
+#define GAP_COST 0.003
+#define LINE_COST 0.5
+#define MARKING_COST_LOW 30000.0 /* below this, always mark */
 
 struct marking {
     struct rsc_search *search;
@@ -18,6 +22,7 @@ struct marking {
     uint32_t thread; /* or RSC_ALL_THREADS */
     uint32_t line_shift;
     uint32_t matters; /* bits of depths that must be enumerated */
+    uint32_t at_last; /* bits of other depths whose last iteration has all that the others have; else the first has */
     uint64_t *bitmap;
     int64_t first_line, last_line;
     uint64_t runs, runs_max;
@@ -53,6 +58,7 @@ static int checks_hold(const struct marking *marking, uint32_t depth) {
 static int mark_run(struct marking *marking, uint32_t depth, int64_t first, int64_t trip) {
     const struct rsc_nest_node *reference = marking->reference;
     int64_t coefficient = 0;
+    if (trip <= 0) return 0;
     for (uint32_t i = 0; i < reference->address.count; i++)
         if (reference->address.depth[i] == depth) coefficient = reference->address.coefficient[i];
     int64_t stride = coefficient * reference->path[depth]->step;
@@ -71,19 +77,53 @@ static int mark_run(struct marking *marking, uint32_t depth, int64_t first, int6
     return marking->runs_max && marking->runs > marking->runs_max ? RSC_ELIMIT : 0;
 }
 
-/* Whether no deeper variable and no condition here or deeper depends on the value at `depth`. */
-static int is_run(const struct marking *marking, uint32_t depth) {
+/* Sets the loops inside `depth`, none of which matters, to the iterations that have the most; 0: one has none. */
+static int inner_runs(struct marking *marking, uint32_t depth) {
     const struct rsc_nest_node *reference = marking->reference;
+    for (uint32_t d = depth + 1; d < reference->path_length; d++) {
+        int64_t first, trip = rsc_nest_trip(reference->path[d], marking->value, &first);
+        if (trip <= 0) return 0;
+        marking->value[d] = marking->at_last >> d & 1 ? first + (trip - 1) * reference->path[d]->step : first;
+    }
+    return 1;
+}
+
+/* Whether the iterations of `depth` whose inner loops run are neighbours: bounds are minima and maxima, steps are 1. */
+static int is_convex(const struct rsc_nest_node *reference, uint32_t depth) {
+    for (uint32_t d = depth + 1; d < reference->path_length; d++) {
+        const struct rsc_nest_node *loop = reference->path[d];
+        if (llabs(loop->step) != 1) return 0;
+        for (uint32_t i = 0; i < loop->first_count; i++)
+            if (loop->first[i].rounding != RSC_ROUND_NONE) return 0;
+        for (uint32_t i = 0; i < loop->last_count; i++)
+            if (loop->last[i].rounding != RSC_ROUND_NONE) return 0;
+    }
+    return 1;
+}
+
+/*
+ * Whether the `*trip` iterations of `depth` from `*first` on make one run of addresses: no deeper variable matters,
+ * and no condition depends on this one. Leaves out iterations at both ends whose inner loops have none.
+ */
+static int is_run(struct marking *marking, uint32_t depth, int64_t *first, int64_t *trip) {
+    const struct rsc_nest_node *reference = marking->reference;
+    int64_t step = reference->path[depth]->step, from = *first, count = *trip;
     if (marking->matters >> (depth + 1)) return 0;
     if (marking->thread != RSC_ALL_THREADS && depth < marking->item->node->depth)
         return 0; /* the owner is decided inside */
-    if (reference->inner_depths[depth] >> depth & 1) return 0;
     for (uint32_t i = 0; i < reference->check_count; i++)
         if (reference->check[i]->value.depths >> depth & 1) return 0;
-    for (uint32_t d = depth + 1; d < reference->path_length; d++) { /* must run at all */
-        int64_t first;
-        if (rsc_nest_trip(reference->path[d], marking->value, &first) <= 0) return 0;
+    marking->value[depth] = from;
+    if (!(reference->inner_depths[depth] >> depth & 1)) {
+        if (!inner_runs(marking, depth)) *trip = 0;
+        return 1;
     }
+    if (!is_convex(reference, depth)) return 0;
+    for (; count && !inner_runs(marking, depth); count--) marking->value[depth] = from += step;
+    for (marking->value[depth] = from + (count - 1) * step; count && !inner_runs(marking, depth); count--)
+        marking->value[depth] -= step;
+    *first = from;
+    *trip = count;
     return 1;
 }
 
@@ -101,9 +141,10 @@ static int go_through_share(struct marking *marking) {
     int64_t count = rsc_view_iterations(view, marking->thread);
     uint32_t own = ((1u << item->group) - 1) << depth;
     if (count > 1 && !(marking->matters & own)) count = 1;
-    if (count && item->group == 1 && view->split == RSC_SPLIT_BLOCK && is_run(marking, depth)) {
+    if (count && item->group == 1 && view->split == RSC_SPLIT_BLOCK) {
         rsc_nest_group_values(item, marking->value, rsc_view_iteration(view, marking->thread, 0));
-        return mark_run(marking, depth, marking->value[depth], count);
+        int64_t first = marking->value[depth], trip = count;
+        if (is_run(marking, depth, &first, &trip)) return mark_run(marking, depth, first, trip);
     }
     for (int64_t m = 0; m < count; m++) {
         rsc_nest_group_values(item, marking->value, rsc_view_iteration(view, marking->thread, m));
@@ -130,8 +171,11 @@ static int go_deeper(struct marking *marking, uint32_t depth) {
     }
     int64_t first, trip = rsc_nest_trip(reference->path[depth], marking->value, &first);
     if (trip <= 0) return 0;
-    if (!(marking->matters >> depth & 1)) trip = 1;
-    if (is_run(marking, depth)) return mark_run(marking, depth, first, trip);
+    if (!(marking->matters >> depth & 1)) {
+        if (marking->at_last >> depth & 1) first += (trip - 1) * reference->path[depth]->step;
+        trip = 1;
+    }
+    if (is_run(marking, depth, &first, &trip)) return mark_run(marking, depth, first, trip);
     for (int64_t k = 0; k < trip; k++) {
         marking->value[depth] = first + k * reference->path[depth]->step;
         int status = 0;
@@ -142,31 +186,78 @@ static int go_deeper(struct marking *marking, uint32_t depth) {
     return 0;
 }
 
-/* The variables that change the address, or the loops inside them. */
-static uint32_t what_matters(const struct marking *marking) {
-    const struct rsc_nest_node *reference = marking->reference;
-    uint32_t matters = reference->address.depths;
-    for (uint32_t i = 0; i < reference->check_count; i++) matters |= reference->check[i]->value.depths;
-    for (uint32_t d = 0; d < reference->path_length; d++) matters |= reference->inner_depths[d] & 1u << d;
-    if (marking->thread != RSC_ALL_THREADS && marking->item->who == RSC_RUN_SHARED)
-        matters |= marking->item->node->depths; /* the assignment of iterations to threads */
-    return matters;
+/* What a larger value of variable `depth` does to a term: 1: makes it larger, -1: smaller, 0: nothing. */
+static int slope(const struct rsc_nest_term *term, uint32_t count, uint32_t depth, int *mixed) {
+    int all = 0;
+    for (uint32_t t = 0; t < count; t++)
+        for (uint32_t i = 0; i < term[t].value.count; i++) {
+            if (term[t].value.depth[i] != depth) continue;
+            int one = term[t].value.coefficient[i] > 0 ? 1 : -1;
+            if (all && all != one) *mixed = 1;
+            all = one;
+        }
+    return all;
 }
 
-static double runs_needed(const struct marking *marking) {
+/*
+ * Whether the loops inside loop `depth` have every iteration that they have at any of its values at its largest (1)
+ * or smallest (-1) value; 0: at neither. Their ranges must grow with the value, or shrink, all of them.
+ */
+static int has_most(const struct rsc_nest_node *reference, uint32_t depth) {
+    int all = 0, mixed = 0;
+    for (uint32_t d = depth + 1; d < reference->path_length; d++) {
+        const struct rsc_nest_node *loop = reference->path[d];
+        if (!(loop->bound_depths >> depth & 1)) continue;
+        int up = loop->step > 0 ? 1 : -1, first = -up * slope(loop->first, loop->first_count, depth, &mixed),
+            last = up * slope(loop->last, loop->last_count, depth, &mixed);
+        if (mixed || (first && last && first != last) || (first && llabs(loop->step) != 1)) return 0;
+        int one = first ? first : last;
+        if (all && one && all != one) return 0;
+        if (one) all = one;
+    }
+    return all;
+}
+
+/* Finds the variables that change the address, or the loops inside them so that no value has all the others have. */
+static void find_what_matters(struct marking *marking) {
+    const struct rsc_nest_node *reference = marking->reference;
+    int shared = marking->thread != RSC_ALL_THREADS && marking->item->who == RSC_RUN_SHARED;
+    uint32_t matters = reference->address.depths,
+             inside = shared ? marking->item->node->depth + marking->item->group : 0;
+    marking->at_last = 0;
+    for (uint32_t i = 0; i < reference->check_count; i++) matters |= reference->check[i]->value.depths;
+    if (shared) matters |= marking->item->node->depths; /* the assignment of iterations to threads */
+    for (uint32_t d = 0; d < reference->path_length; d++) {
+        if (matters >> d & 1 || !(reference->inner_depths[d] >> d & 1)) continue;
+        int most = d >= inside ? has_most(reference, d) : 0;
+        if (!most) matters |= 1u << d;
+        else if ((most > 0) == (reference->path[d]->step > 0)) marking->at_last |= 1u << d;
+    }
+    marking->matters = matters;
+}
+
+static double marking_cost(const struct marking *marking) {
     const struct rsc_nest_node *reference = marking->reference;
     double runs = 1, innermost = 1;
     for (uint32_t d = 0; d < reference->path_length; d++) {
         if (!(marking->matters >> d & 1)) continue;
         const struct rsc_nest_node *loop = reference->path[d];
-        innermost = ((double)loop->most - (double)loop->least) / (double)llabs(loop->step) + 1;
         runs *= innermost;
+        innermost = ((double)loop->most - (double)loop->least) / (double)llabs(loop->step) + 1;
     }
     int64_t coefficient = 0;
     for (uint32_t i = 0; i < reference->address.count; i++)
         if (reference->address.depth[i] == 31 - (uint32_t)__builtin_clz(marking->matters | 1))
             coefficient = reference->address.coefficient[i];
-    return coefficient && llabs(coefficient) <= 1ll << marking->line_shift ? runs / innermost : runs;
+    if (!coefficient) return RUN_COST * runs * innermost; /* a loop that matters to others: no run */
+    return RUN_COST * runs + (llabs(coefficient) > 1ll << marking->line_shift ? GAP_COST * runs * innermost : 0);
+}
+
+static int is_marked_faster(const struct marking *marking) {
+    double cost = marking_cost(marking),
+           lines = (double)(marking->reference->address_most - marking->reference->address_least) /
+                   (double)(1ll << marking->line_shift);
+    return cost < MARKING_COST_LOW || cost < LINE_COST * lines;
 }
 
 /* Marks the unmarked lines of one reference by a search for each. */
@@ -228,9 +319,9 @@ static int count_space(struct rsc_search *search, uint32_t space, uint32_t threa
             marking.item_index = i;
             if (marking.reference->space != space) continue;
             memset(marking.value, 0, sizeof marking.value);
-            marking.matters = what_matters(&marking);
+            find_what_matters(&marking);
             if (!checks_hold(&marking, 0) && !marking.reference->path_length) continue;
-            if (!runs_max && thread == RSC_ALL_THREADS && runs_needed(&marking) > RUNS_MANY) mark_one_by_one(&marking);
+            if (!runs_max && thread == RSC_ALL_THREADS && !is_marked_faster(&marking)) mark_one_by_one(&marking);
             else status = go_deeper(&marking, 0);
         }
     if (status >= 0)
