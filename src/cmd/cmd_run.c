@@ -11,59 +11,11 @@
 #include "engine/engine_auto.h"
 #include "profile/order_bounds.h"
 
-enum {
-    OPT_WITH = RSC_OPT_ANALYSIS_VERB,
-    OPT_TRACE,
-    OPT_NO_ANALYSIS,
-    OPT_ROI,
-    OPT_SKIP,
-    OPT_FOR,
-    OPT_FOLLOW,
-    OPT_ORDER,
-    OPT_SEED,
-    OPT_NATIVE,
-    OPT_RATE,
-    OPT_SAMPLE,
-};
-
-static const struct rsc_option options[] = {
-    RSC_HEADING("program"),
-    {OPT_WITH, 0, "with", "COLLECTOR",
-     "asm (built with reusescope cc), valgrind (x86-64), qemu (any program), perf (samples; costs a few percent) or "
-     "auto (default: asm where possible, else valgrind for programs without threads, else qemu)",
-     "auto asm valgrind qemu perf"},
-    {OPT_ROI, 0, "roi", "FUNCTION",
-     "watch only while FUNCTION runs; 'marked': between reusescope_begin() and reusescope_end()", NULL},
-    {OPT_SKIP, 0, "skip", "N", "skip the first N instructions", NULL},
-    {OPT_FOR, 0, "for", "N", "watch N instructions, then let the program run on", NULL},
-    {OPT_FOLLOW, 0, "follow", NULL, "also watch forked children and programs it starts", NULL},
-    {OPT_ORDER, 0, "order", "ORDER", "thread order: time (default) or strict (one at a time, round-robin)",
-     "time strict"},
-    {OPT_SEED, 0, "seed", "S",
-     "seed of the sample (default 0) and, under an emulator, of the program's startup random bytes (default 1)", NULL},
-    {OPT_NATIVE, 0, "native", "[=BINARY]",
-     "first run the program, or BINARY (its plain build), once unwatched (no input or output), to measure the slowdown",
-     NULL},
-    RSC_HEADING("recording"),
-    {OPT_TRACE, 0, "trace", "FILE", "also record a native trace (%p: process id)", NULL},
-    {OPT_NO_ANALYSIS, 0, "no-analysis", NULL, "with --trace: only record", NULL},
-    RSC_HEADING("sampling"),
-    {OPT_SAMPLE, 0, "sample", "SAMPLE",
-     "for programs built with reusescope cc: 1/N (one reference in N; default: as many as the error bars need), "
-     "lines:RATE (part of all cache lines) or none (every reference)",
-     "1/10000 lines:1/64 none"},
-    {OPT_RATE, 0, "rate", "N", "with --with perf: samples per second of each thread's processor time (default 300)",
-     NULL},
-    {0, 0, NULL, NULL, NULL, NULL},
-};
-
 struct run {
     struct rsc_session session;
     struct rsc_analysis analysis;
     struct rsc_run_asked asked;
     struct rsc_target target;
-    struct rsc_collect_request request;
-    const struct rsc_collector_kind *with; /* NULL: auto */
     struct rsc_collector collector;
     struct rsc_whole_run whole;
     struct rsc_run_facts facts;
@@ -74,107 +26,15 @@ struct run {
     struct rsc_error trace_error;
     struct rsc_run_base base;
     struct rsc_target plain; /* of --native=BINARY */
-    int model_given;
     int both_by_default; /* if only one thread ran, the models are the same and only one is shown */
 };
-
-/* ---- options ---- */
-
-static int take_with(struct run *run, const struct rsc_option_parser *parser) {
-    char message[200] = "not one of ", *names = message + strlen(message);
-    int status = rsc_collector_parse(parser->value, &run->with);
-    run->request.by_name = run->with != NULL;
-    rsc_collector_names(names, sizeof message - strlen(message), ", ");
-    return status < 0 ? rsc_option_refuse(parser, message) : -1;
-}
-
-static int take_roi(struct run *run, const struct rsc_option_parser *parser) {
-    struct rsc_collect_request *request = &run->request;
-    if (!*parser->value) return rsc_usage_error(parser->verb, "--roi: the name of a function is missing");
-    request->roi_marked = !strcmp(parser->value, "marked");
-    request->roi_function = request->roi_marked ? NULL : parser->value;
-    return -1;
-}
-
-static int take_option(struct run *run, const struct rsc_option_parser *parser, int id) {
-    struct rsc_collect_request *request = &run->request;
-    struct rsc_run_asked *asked = &run->asked;
-    switch (id) {
-    case OPT_WITH: return take_with(run, parser);
-    case OPT_TRACE: asked->trace_path = parser->value; return -1;
-    case OPT_NO_ANALYSIS: asked->only_record = 1; return -1;
-    case OPT_ROI: return take_roi(run, parser);
-    case OPT_SKIP: return rsc_option_number(parser, 0, UINT64_MAX, "not a number", &request->skip);
-    case OPT_FOR: return rsc_option_number(parser, 1, UINT64_MAX, "not a number from 1 up", &request->length);
-    case OPT_FOLLOW: request->follow = 1; return -1;
-    case OPT_ORDER:
-        request->strict = !strcmp(parser->value, "strict");
-        if (!request->strict && strcmp(parser->value, "time"))
-            return rsc_option_refuse(parser, "not one of time, strict");
-        return -1;
-    case OPT_SEED:
-        request->seed_given = 1;
-        return rsc_option_number(parser, 0, UINT64_MAX, "not a number", &request->seed);
-    case OPT_NATIVE:
-        run->base.measured = 1;
-        run->base.binary = parser->value;
-        return parser->value && !*parser->value ? rsc_option_refuse(parser, "no file is named") : -1;
-    case OPT_RATE: return rsc_option_number(parser, 1, 100000, "not a number from 1 to 100000", &asked->rate);
-    case OPT_SAMPLE: return rsc_run_sample_option(asked, parser);
-    case RSC_OPT_MODEL: run->model_given = 1; return rsc_analysis_option(&run->analysis, parser, id);
-    default: return rsc_analysis_option(&run->analysis, parser, id);
-    }
-}
-
-/* Rejects options that contradict each other for any program. Returns -1, or the exit status after a message. */
-static int check_options(struct run *run) {
-    const struct rsc_verb *verb = run->session.verb;
-    const struct rsc_collect_request *request = &run->request;
-    const char *trace = run->asked.trace_path;
-    int pairs = run->with && rsc_collector_gives(run->with, RSC_TAKES_PAIRS);
-    if (run->analysis.spec.kind->can & RSC_RUNS_ON_RANKS)
-        return rsc_usage_error(
-            verb, "--engine mpi works on traces: record them with --trace, then use reusescope analyze --engine mpi");
-    if (!pairs && rsc_live_taken(&run->analysis.spec) == RSC_TAKES_PAIRS)
-        return rsc_usage_error(
-            verb,
-            "--engine featherlight watches reuses while the program runs: that is --with perf (or record a trace, "
-            "--trace FILE --no-analysis, then reusescope analyze --engine featherlight)");
-    if (run->asked.only_record && !trace) return rsc_usage_error(verb, "--no-analysis needs --trace FILE");
-    if (trace && !strcmp(trace, "-"))
-        return rsc_usage_error(verb, "--trace -: standard output is the program's; name a file");
-    if (run->asked.rate && !pairs)
-        return rsc_usage_error(verb, "--rate needs --with perf: the others see every access");
-    if (trace && run->with && !rsc_collector_gives(run->with, RSC_TAKES_ACCESSES))
-        return rsc_usage_error(verb, "--trace needs every access: --with asm, valgrind or qemu, not perf");
-    if ((request->roi_function || request->roi_marked) && (request->skip || request->length))
-        return rsc_usage_error(verb, "--roi and --skip or --for exclude each other");
-    int leave = trace ? rsc_session_spare_inputs(&run->session, trace, trace) : -1;
-    return leave >= 0 || run->asked.only_record ? leave : rsc_session_check_output(&run->session);
-}
-
-/* Our options end at "--" or the first operand; the rest is the program's command line. */
-static int take_options(struct run *run, int argc, char **argv) {
-    struct rsc_option_parser parser;
-    int id;
-    rsc_options_start(&parser, run->session.verb, argc, argv);
-    while ((id = rsc_options_next(&parser)) != RSC_OPTIONS_END && id != RSC_OPERAND) {
-        int leave = take_option(run, &parser, id);
-        if (leave >= 0) return leave;
-    }
-    if (id != RSC_OPERAND) return rsc_usage_error(run->session.verb, "a program is missing: reusescope run -- ./app");
-    if (run->request.seed_given) run->analysis.engine.seed = run->request.seed;
-    run->request.command = argv + parser.next - 1;
-    run->request.sysroot = run->analysis.sysroot;
-    return check_options(run);
-}
 
 /* ---- choosing ---- */
 
 /* Whether to show both models if there are threads: of every reference, or of a sample that a program takes itself. */
 static int models_are_free(const struct run *run) {
     const struct rsc_collector_kind *kind = run->collector.kind;
-    if (run->model_given || run->asked.lines) return 0;
+    if (run->asked.model_given || run->asked.lines) return 0;
     if (rsc_live_taken(&run->analysis.spec) == RSC_TAKES_SAMPLES) return rsc_collector_gives(kind, RSC_TAKES_SAMPLES);
     return rsc_collector_gives(kind, RSC_TAKES_ACCESSES) && run->analysis.engine.error <= 0 &&
            rsc_engine_spec_is_exact(&run->analysis.spec);
@@ -188,7 +48,7 @@ static int models_are_free(const struct run *run) {
 static void choose_models(struct run *run) {
     struct rsc_analysis *analysis = &run->analysis;
     if (!models_are_free(run) || run->asked.only_record) return;
-    if (!run->request.follow && !analysis->engine.cores && !rsc_target_may_thread(&run->target)) return;
+    if (!run->asked.request.follow && !analysis->engine.cores && !rsc_target_may_thread(&run->target)) return;
     analysis->engine.model = "both";
     analysis->both = run->both_by_default = 1;
 }
@@ -198,9 +58,9 @@ static int open_trace(struct run *run, struct rsc_error *error) {
     size_t used = 0;
     if (!run->asked.trace_path) return 0;
     snprintf(source, sizeof source, "reusescope run (%s)", run->collector.kind->name);
-    for (char *const *word = run->request.command; *word && used < sizeof command; word++)
-        used += (size_t)snprintf(command + used, sizeof command - used, "%s%s", word == run->request.command ? "" : " ",
-                                 *word);
+    for (char *const *word = run->asked.request.command; *word && used < sizeof command; word++)
+        used += (size_t)snprintf(command + used, sizeof command - used, "%s%s",
+                                 word == run->asked.request.command ? "" : " ", *word);
     struct rsc_trace_writer_options writer = {.struct_bytes = sizeof writer,
                                               .source = source,
                                               .command = run->session.no_command ? NULL : command,
@@ -214,11 +74,11 @@ static int open_trace(struct run *run, struct rsc_error *error) {
 static int run_base(struct run *run, struct rsc_error *error) {
     struct rsc_target *plain = &run->plain;
     size_t count = 0;
-    if (!run->base.binary) return rsc_launch_native(&run->target, run->request.command, &run->base.run, error);
-    while (run->request.command[count]) count++;
+    if (!run->base.binary) return rsc_launch_native(&run->target, run->asked.request.command, &run->base.run, error);
+    while (run->asked.request.command[count]) count++;
     char **words = malloc((count + 1) * sizeof *words);
     if (!words) return rsc_fail_memory(error, "--native");
-    memcpy(words, run->request.command, (count + 1) * sizeof *words);
+    memcpy(words, run->asked.request.command, (count + 1) * sizeof *words);
     words[0] = plain->script[0] ? plain->script : plain->path;
     int status = rsc_launch_native(plain, words, &run->base.run, error);
     free(words);
@@ -227,18 +87,19 @@ static int run_base(struct run *run, struct rsc_error *error) {
 
 /* Collector, models, engines and files: every check that can fail before the program runs. */
 static int open_run(struct run *run, struct rsc_error *error) {
-    const struct rsc_collector_kind *kind = run->with;
-    int status = rsc_target_find(&run->target, run->request.command[0], error);
+    const struct rsc_collector_kind *kind = run->asked.with;
+    int status = rsc_target_find(&run->target, run->asked.request.command[0], error);
+    run->base = (struct rsc_run_base){.measured = run->asked.native, .binary = run->asked.native_binary};
     if (!status && run->base.binary) status = rsc_target_find(&run->plain, run->base.binary, error);
-    run->request.target = &run->target;
-    if (!status && !kind) status = rsc_collector_choose(&kind, &run->request, error);
+    run->asked.request.target = &run->target;
+    if (!status && !kind) status = rsc_collector_choose(&kind, &run->asked.request, error);
     if (status < 0) return status;
-    rsc_collector_init(&run->collector, kind, &run->request);
-    status = rsc_run_choose_sample(&run->analysis, &run->asked, kind, &run->request, error);
+    rsc_collector_init(&run->collector, kind, &run->asked.request);
+    status = rsc_run_choose_sample(&run->analysis, &run->asked, kind, error);
     if (status < 0) return status;
     choose_models(run);
-    status = rsc_run_engines_open(&run->analysis, &run->asked, kind, &run->request, error);
-    if (!status && run->with) status = kind->check(&run->request, error);
+    status = rsc_run_engines_open(&run->analysis, &run->asked, kind, error);
+    if (!status && run->asked.with) status = kind->check(&run->asked.request, error);
     if (!status) status = open_trace(run, error);
     if (!status && run->base.measured) status = run_base(run, error);
     return status;
@@ -293,7 +154,8 @@ static int finish(struct run *run, struct rsc_error *error) {
     run->trace_failed = status < 0; /* the analysis is delivered all the same */
     if (run->asked.only_record) return 0;
     status = 0;
-    if (run->request.wanted.what != RSC_TAKES_ACCESSES) status = rsc_analysis_push(analysis, &nothing, &end, error);
+    if (run->asked.request.wanted.what != RSC_TAKES_ACCESSES)
+        status = rsc_analysis_push(analysis, &nothing, &end, error);
     analysis->program = run->collector.launch.pid > 0 ? (uint32_t)run->collector.launch.pid : 0;
     if (status >= 0) status = rsc_analysis_finish(analysis, run->collector.kind->name, error);
     if (status < 0) return status;
@@ -351,11 +213,11 @@ static int run_run(const struct rsc_verb *verb, int argc, char **argv) {
     if (!run) return RSC_EXIT_ERROR;
     rsc_session_start(&run->session, verb, argv);
     rsc_analysis_start(&run->analysis, &run->session);
-    rsc_collector_init(&run->collector, NULL, &run->request);
+    rsc_collector_init(&run->collector, NULL, &run->asked.request);
     run->analysis.engine.model = "shared";
-    run->request.contexts = run->request.objects = 1;
-    run->request.seed = 1;
-    int leave = take_options(run, argc, argv);
+    run->asked.request.contexts = run->asked.request.objects = 1;
+    run->asked.request.seed = 1;
+    int leave = rsc_run_take_options(&run->asked, &run->analysis, argc, argv);
     if (leave < 0) leave = run_program(run);
     rsc_analysis_close(&run->analysis);
     free(run);
@@ -368,9 +230,9 @@ const struct rsc_verb rsc_verb_run = {
     .summary = "Watch a program and show how it reuses memory",
     .about = "Analyses the program's memory accesses while it runs, threads in parallel. A program built with "
              "`reusescope cc` runs natively and samples its references, with error bars. Any other "
-             "program, for x86-64 or AArch64, runs unmodified under QEMU's user-mode emulator, and every "
+             "program, for x86-64 or AArch64, runs unmodified under Valgrind or QEMU, and every "
              "access is counted. The exit status is the program's own, or 128 plus the signal that ended it.",
     .example = "reusescope run -- ./solver --size 512",
-    .groups = {options, rsc_analysis_options, rsc_output_options, rsc_common_options},
+    .groups = {rsc_run_options, rsc_analysis_options, rsc_output_options, rsc_common_options},
     .run = run_run,
 };

@@ -1,32 +1,9 @@
 /* run_engines.c - see run_engines.h. */
 #include "cmd/run_engines.h"
 
-#include <string.h>
-
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "cmd/memory.h"
 #include "multicore/multicore_engines.h"
-
-int rsc_run_sample_option(struct rsc_run_asked *asked, const struct rsc_option_parser *parser) {
-    struct rsc_line_choice choice;
-    const char *value = parser->value;
-    asked->lines = NULL;
-    asked->period = 0;
-    asked->sample_given = 1;
-    if (!strcmp(value, "none")) return -1;
-    if (strncmp(value, "lines:", 6)) {
-        if (strncmp(value, "1/", 2) || rsc_parse_u64(value + 2, strlen(value + 2), &asked->period) < 0 ||
-            !asked->period || asked->period > 1ull << 52)
-            return rsc_option_refuse(parser,
-                                     "not 1/N (one reference in N, as 1/1000), lines:RATE (as lines:1/64) or none");
-        return -1;
-    }
-    if (rsc_line_choice_parse(&choice, value + 6, 0) < 0)
-        return rsc_option_refuse(parser, "not a rate of lines above 0 and below 1, such as lines:1/64");
-    asked->lines = value + 6;
-    return -1;
-}
 
 /* --sample 1/N sets the period of --engine sampled, and implies it. */
 static int settle_period(const struct rsc_run_asked *asked, struct rsc_analysis *analysis, struct rsc_error *error) {
@@ -39,8 +16,8 @@ static int settle_period(const struct rsc_run_asked *asked, struct rsc_analysis 
 }
 
 /* Whether an option needs every reference, or is for another engine. */
-static int needs_all(const struct rsc_run_asked *asked, const struct rsc_analysis *analysis,
-                     const struct rsc_collect_request *request) {
+static int needs_all(const struct rsc_run_asked *asked, const struct rsc_analysis *analysis) {
+    const struct rsc_collect_request *request = &asked->request;
     const struct rsc_engine_options *engine = &analysis->engine;
     if (asked->sample_given || asked->trace_path || asked->only_record || analysis->requests) return 1;
     if (request->roi_function || request->roi_marked || request->skip || request->length || request->follow) return 1;
@@ -49,13 +26,13 @@ static int needs_all(const struct rsc_run_asked *asked, const struct rsc_analysi
 }
 
 int rsc_run_choose_sample(struct rsc_analysis *analysis, const struct rsc_run_asked *asked,
-                          const struct rsc_collector_kind *kind, const struct rsc_collect_request *request,
-                          struct rsc_error *error) {
+                          const struct rsc_collector_kind *kind, struct rsc_error *error) {
     int status = settle_period(asked, analysis, error);
     if (status < 0) return status;
-    if (kind->samples_by_default && !needs_all(asked, analysis, request))
+    if (kind->samples_by_default && !needs_all(asked, analysis))
         rsc_engine_spec_parse(&analysis->spec, rsc_engine_sampled.name, NULL);
-    if (request->seed_given && kind->samples_by_default && !asked->lines && rsc_engine_spec_is_exact(&analysis->spec))
+    if (asked->request.seed_given && kind->samples_by_default && !asked->lines &&
+        rsc_engine_spec_is_exact(&analysis->spec))
         return rsc_fail(error, RSC_EINVAL,
                         "--seed: nothing is random in an exact analysis of a rebuilt program (an emulator seeds the "
                         "program's random bytes)");
@@ -64,10 +41,10 @@ int rsc_run_choose_sample(struct rsc_analysis *analysis, const struct rsc_run_as
 
 /* Rejects options that need every access. */
 static int refuse(const char *what, const struct rsc_analysis *analysis, const struct rsc_run_asked *asked,
-                  const struct rsc_collect_request *request, struct rsc_error *error) {
+                  struct rsc_error *error) {
     if (asked->trace_path)
         return rsc_fail(error, RSC_EINVAL, "%s and --trace: a trace needs every access (--sample none)", what);
-    if (request->roi_function)
+    if (asked->request.roi_function)
         return rsc_fail(error, RSC_EINVAL, "%s and --roi FUNCTION: a region needs every access (--sample none)", what);
     if (analysis->line_count != 1) return rsc_fail(error, RSC_EINVAL, "%s takes only one line size", what);
     if (analysis->requests) return rsc_fail(error, RSC_EINVAL, "%s: not of requests", what);
@@ -84,25 +61,24 @@ static struct rsc_engine_options options_of(struct rsc_analysis *analysis, size_
     return options;
 }
 
-static int open_lines(struct rsc_analysis *analysis, const struct rsc_run_asked *asked,
-                      const struct rsc_collector_kind *kind, struct rsc_collect_request *request,
+static int open_lines(struct rsc_analysis *analysis, struct rsc_run_asked *asked, const struct rsc_collector_kind *kind,
                       struct rsc_error *error) {
     if (!rsc_collector_gives(kind, RSC_TAKES_LINES))
         return rsc_fail(error, RSC_EINVAL,
                         "--sample lines needs a program built with reusescope cc; with QEMU, use --engine shards:%.20s",
                         asked->lines);
-    int status = refuse("--sample lines", analysis, asked, request, error);
+    int status = refuse("--sample lines", analysis, asked, error);
     for (size_t i = 0; !status && i < analysis->count; i++) {
         struct rsc_engine_options options = options_of(analysis, i);
-        status =
-            rsc_live_lines_new(&analysis->engines[i], &analysis->spec, &options, asked->lines, &request->wanted, error);
+        status = rsc_live_lines_new(&analysis->engines[i], &analysis->spec, &options, asked->lines,
+                                    &asked->request.wanted, error);
     }
     return status;
 }
 
-static int open_samples(struct rsc_analysis *analysis, const struct rsc_run_asked *asked,
-                        struct rsc_collect_request *request, struct rsc_error *error) {
-    int status = refuse("--engine sampled", analysis, asked, request, error);
+static int open_samples(struct rsc_analysis *analysis, struct rsc_run_asked *asked, struct rsc_error *error) {
+    const struct rsc_collect_request *request = &asked->request;
+    int status = refuse("--engine sampled", analysis, asked, error);
     if (status < 0) return status;
     if (request->follow)
         return rsc_fail(error, RSC_EINVAL,
@@ -113,25 +89,24 @@ static int open_samples(struct rsc_analysis *analysis, const struct rsc_run_aske
     for (size_t i = 0; !status && i < analysis->count; i++) {
         struct rsc_engine_options options = options_of(analysis, i);
         status = rsc_live_samples_new(&analysis->engines[i], &analysis->spec, &options, analysis->both,
-                                      &request->wanted, error);
+                                      &asked->request.wanted, error);
     }
     return status;
 }
 
-static int open_pairs(struct rsc_analysis *analysis, const struct rsc_run_asked *asked,
-                      struct rsc_collect_request *request, struct rsc_error *error) {
+static int open_pairs(struct rsc_analysis *analysis, struct rsc_run_asked *asked, struct rsc_error *error) {
     struct rsc_engine_options options = options_of(analysis, 0);
     if (analysis->max_memory || analysis->both)
         return rsc_fail(error, RSC_EINVAL, "%s needs every access: --with asm, valgrind or qemu, not perf",
                         analysis->both ? "--model" : "--max-memory");
     if (!analysis->lines_given) options.line_bytes = 0;
     if (analysis->line_count != 1) options.line_bytes = 1; /* none that it has */
-    return rsc_live_pairs_new(&analysis->engines[0], &analysis->spec, &options, asked->rate, &request->wanted, error);
+    return rsc_live_pairs_new(&analysis->engines[0], &analysis->spec, &options, asked->rate, &asked->request.wanted,
+                              error);
 }
 
 int rsc_run_engines_open(struct rsc_analysis *analysis, struct rsc_run_asked *asked,
-                         const struct rsc_collector_kind *kind, struct rsc_collect_request *request,
-                         struct rsc_error *error) {
+                         const struct rsc_collector_kind *kind, struct rsc_error *error) {
     enum rsc_taken implied = rsc_live_taken(&analysis->spec);
     int samples = implied == RSC_TAKES_SAMPLES && rsc_collector_gives(kind, RSC_TAKES_SAMPLES) && !asked->only_record &&
                   !asked->trace_path;
@@ -139,7 +114,7 @@ int rsc_run_engines_open(struct rsc_analysis *analysis, struct rsc_run_asked *as
         return rsc_analysis_open(analysis, error);
     analysis->count = analysis->both ? RSC_MODELS_MAX : 1;
     rsc_memory_start(analysis);
-    if (asked->lines) return open_lines(analysis, asked, kind, request, error);
-    if (samples) return open_samples(analysis, asked, request, error);
-    return open_pairs(analysis, asked, request, error);
+    if (asked->lines) return open_lines(analysis, asked, kind, error);
+    if (samples) return open_samples(analysis, asked, error);
+    return open_pairs(analysis, asked, error);
 }
