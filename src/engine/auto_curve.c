@@ -9,7 +9,7 @@
 #include "estimate/statistics.h"
 #include "profile/metrics.h"
 
-#define PARTS RSC_SAMPLE_PARTS
+#define PARTS RSC_BURST_PARTS
 
 /* ---- bursts ---- */
 
@@ -99,7 +99,7 @@ int rsc_auto_append(struct rsc_profile *exact, struct rsc_profile *sampled) {
     exact->accesses += sampled->accesses;
     exact->references += sampled->references;
     exact->cold += sampled->cold;
-    exact->distinct += sampled->distinct;
+    exact->distinct += sampled->cold; /* those of before are known */
     rsc_histogram_merge(&exact->rd, &sampled->rd);
     rsc_histogram_merge(&exact->ri, &sampled->ri);
     /* a sample does not count kinds separately */

@@ -4,7 +4,7 @@
  *
  * Lines sampled at rate p (SHARDS) measure distances of many times 1/p well, and
  * shorter ones hardly at all. So short distances come from *bursts* of exact analysis
- * at random times (burst_sample.h). Bursts are unbiased; their only error is the
+ * at random times (auto_bursts.h). Bursts are unbiased; their only error is the
  * random choice of times:
  *     caches of up to half of `small_lines`   bursts
  *     caches from small_lines on              sampled lines
@@ -13,9 +13,8 @@
 #ifndef RSC_ENGINE_AUTO_CURVE_H
 #define RSC_ENGINE_AUTO_CURVE_H
 
-#include "distance/count/accumulate.h"
-#include "distance/time/burst_sample.h"
-#include "distance/shards/kept_sum.h"
+#include "engine/auto_bursts.h"
+#include "profile/profile_model.h"
 
 /* Bursts added up. */
 struct rsc_burst_curve {

@@ -10,10 +10,11 @@
  *             and small footprints stay exact to the end.
  *   preview   once there are enough lines for sampling to pay, the exact analysis
  *             continues, and for a while counts the references a sample would keep
- *             (auto_preview.h). This gives most of the sample's error on this trace.
- *   sampled   if that was below half of the requested error, the sample takes over its
- *             lines from the exact state, which is dropped. Otherwise there is another
- *             preview with twice the lines.
+ *             (auto_preview.h). This gives most of the sample's error on this trace,
+ *             and about the bars it would state.
+ *   sampled   if the error was below half of the requested one, and the bars narrow
+ *             enough, the sample takes over its lines from the exact state, which is
+ *             dropped. Otherwise there is another preview with twice the lines.
  *
  * auto_curve.h combines the distances: exact ones from before, long ones from sampled
  * lines, short ones from bursts. Whether the rest of the trace resembles the preview
@@ -26,26 +27,27 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/rng.h"
 #include "engine/auto_curve.h"
 #include "engine/auto_preview.h"
 #include "engine/engine_auto.h"
 #include "engine/engine_table.h"
+#include "distance/count/counting.h"
 #include "distance/shards/engine_shards.h"
 #include "profile/metrics.h"
-#include "trace/references.h"
 
-#define BLOCK RSC_LAST_USE_RUN
 #define WORKERS_LEAST 3u
 #define KEPT_LEAST 2048u /* lines to sample, at any error */
 #define RATE (1.0 / 16)  /* a kept reference takes about five times as long as an exact one, a skipped one a tenth */
 #define PREVIEW_TIMES 4u /* references of a preview per line held */
+#define PREVIEW_BLOCKS 4u /* of which one is counted: a preview must cost little, as the end may be exact */
 #define MARGIN 2.0       /* the preview's error must be below the requested one by this factor */
+#define KEEP_TIMES 16    /* lines the sample may have, per line of it now: as the trace may grow */
 #define SMALL_LINES (uint64_t)(32 / RATE) /* up to half of this, bursts are better than the 32 lines kept */
 /* Half widths of 90 % bars are 3.8 times the true error in the median of bench_auto's
  * cases (0.9 to 94), and at least 1.3 times where the request was missed: bars of
  * small samples are wide on purpose. */
 #define STATED_TIMES 1.5
-#define BURST_PERIOD 16u /* share of time spent in bursts: 1/this; 48 in the time models */
 
 struct auto_engine {
     struct rsc_engine_options options;
@@ -54,18 +56,16 @@ struct auto_engine {
 
     enum { EXACT, PREVIEW, SAMPLED } mode;
     struct rsc_exact exact; /* dropped when sampled */
-    struct rsc_accumulator sum;
-    uint32_t line_shift;
+    struct rsc_counting counting;
     uint64_t try_at; /* lines at which a preview begins */
     struct rsc_auto_preview preview;
+    struct rsc_rng rng; /* chooses blocks of the preview */
     uint64_t preview_end; /* references at which it ends */
     uint64_t keep_most;   /* lines the sample may have */
     uint32_t previews;
     void *shards; /* of rsc_engine_shards; sampled */
     struct rsc_burst_sample burst;
     uint64_t peak_bytes;
-    uint64_t lines[BLOCK], ri[BLOCK], any[BLOCK];
-    uint32_t rd[BLOCK], from[BLOCK];
 };
 
 static void auto_destroy(void *state) {
@@ -74,7 +74,7 @@ static void auto_destroy(void *state) {
     if (engine->kind) engine->kind->destroy(engine->picked);
     rsc_engine_shards.destroy(engine->shards);
     rsc_exact_free(&engine->exact);
-    rsc_accumulator_free(&engine->sum);
+    rsc_counting_free(&engine->counting);
     rsc_burst_sample_free(&engine->burst);
     rsc_auto_preview_free(&engine->preview);
     free(engine);
@@ -99,13 +99,14 @@ static int auto_create(void **state, const struct rsc_engine_options *options, c
     struct auto_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "engine");
     engine->options = *options;
-    engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
+    if (options->error > 0) engine->options.attribute = 2;
+    rsc_rng_seed(&engine->rng, options->seed, 0);
     if (options->error > 0) {
         /* errors fall with the square root of the lines; docs/measured/approximate.md has the measured ones */
         double kept = fmax(KEPT_LEAST, 0.5 / (options->error * options->error));
         engine->try_at = kept / RATE < 0x1p40 ? (uint64_t)(kept / RATE) : UINT64_MAX;
-        for (uint32_t i = 0; i < BLOCK; i++) engine->any[i] = 1;
-        if (rsc_exact_init(&engine->exact, rsc_simd_best(), 0) < 0 || rsc_accumulator_init(&engine->sum, 0, 0, 0) < 0 ||
+        if (rsc_exact_init(&engine->exact, rsc_simd_best(), 0) < 0 ||
+            rsc_counting_init(&engine->counting, &engine->options, 0) < 0 ||
             rsc_auto_preview_init(&engine->preview, RATE, options->seed) < 0) {
             auto_destroy(engine);
             return rsc_fail_memory(error, "engine");
@@ -131,55 +132,44 @@ static int pick(struct auto_engine *engine, const struct rsc_batch *batch, struc
 }
 
 static int run_exact(struct auto_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
-    struct rsc_reference_cursor cursor;
+    struct rsc_counting *block = &engine->counting;
     uint32_t count;
-    if (rsc_accumulator_see_threads(&engine->sum, batch) < 0) return rsc_fail_memory(error, "thread rows");
-    engine->sum.accesses += batch->count;
-    rsc_references_start(&cursor, batch, engine->line_shift);
-    while ((count = rsc_references_fill(&cursor, engine->lines, engine->from, BLOCK)) > 0) {
-        int status = rsc_exact_run(&engine->exact, engine->lines, count, engine->rd, engine->ri);
-        if (!status) status = rsc_accumulate(&engine->sum, batch, engine->from, engine->rd, engine->ri, count);
-        if (engine->mode == PREVIEW) rsc_auto_preview_take(&engine->preview, engine->lines, engine->rd, count);
-        if (status < 0)
-            return rsc_fail(error, status, "out of memory (exact so far, %llu distinct lines)",
+    int status = rsc_counting_begin(block, batch, error);
+    while (!status && (count = rsc_counting_next(block)) > 0) {
+        int failed = rsc_exact_run(&engine->exact, block->lines, count, block->rd, block->ri);
+        if (failed < 0)
+            return rsc_fail(error, failed, "out of memory (exact so far, %llu distinct lines)",
                             (unsigned long long)rsc_exact_distinct(&engine->exact));
+        status = rsc_counting_take(block, error);
+        if (engine->mode == PREVIEW && rsc_rng_below(&engine->rng, PREVIEW_BLOCKS) == 0)
+            rsc_auto_preview_take(&engine->preview, block->lines, block->rd, count);
     }
-    return 0;
+    return status;
 }
 
 /* ---- sampled ---- */
 
-static int start_bursts(struct auto_engine *engine, struct rsc_error *error) {
-    rsc_burst_sample_free(&engine->burst);
-    if (rsc_burst_sample_init(&engine->burst, engine->options.seed) < 0) return rsc_fail_memory(error, "bursts");
-    /* the trace has already begun: there is no exact beginning */
-    rsc_exact_free(&engine->burst.exact);
-    engine->burst.state = RSC_BURST_WAITS;
-    engine->burst.left = 1;
-    engine->burst.period_last = BURST_PERIOD;
-    return 0;
-}
-
 static int run_sampled(struct auto_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct rsc_counting *block = &engine->counting;
     struct rsc_reference_cursor cursor;
     uint64_t before = rsc_shards_engine_references(engine->shards);
     uint32_t count;
     int status = rsc_engine_shards.push(engine->shards, batch, error);
     if (status < 0) return status;
     if (rsc_burst_sample_skip(&engine->burst, rsc_shards_engine_references(engine->shards) - before)) return 0;
-    rsc_references_start(&cursor, batch, engine->line_shift);
-    while (!status && (count = rsc_references_fill(&cursor, engine->lines, engine->from, BLOCK)) > 0)
+    rsc_references_start(&cursor, batch, block->line_shift);
+    while (!status && (count = rsc_references_fill(&cursor, block->lines, block->from, RSC_BURST_RUN)) > 0)
         if (!rsc_burst_sample_skip(&engine->burst, count))
-            status = rsc_burst_sample_take(&engine->burst, engine->lines, engine->any, count, SMALL_LINES);
+            status = rsc_burst_sample_take(&engine->burst, block->lines, count);
     return status < 0 ? rsc_fail_memory(error, "bursts") : 0;
 }
 
 static void start_preview(struct auto_engine *engine) {
     uint64_t distinct = rsc_exact_distinct(&engine->exact), length = PREVIEW_TIMES * distinct;
-    if (length < engine->sum.references / 4) length = engine->sum.references / 4;
-    rsc_auto_preview_start(&engine->preview, &engine->sum);
-    engine->keep_most = (uint64_t)((double)distinct * RATE) * 4;
-    engine->preview_end = engine->sum.references + length;
+    if (length < engine->counting.sum.references / 4) length = engine->counting.sum.references / 4;
+    rsc_auto_preview_restart(&engine->preview);
+    engine->keep_most = (uint64_t)((double)distinct * RATE) * KEEP_TIMES;
+    engine->preview_end = engine->counting.sum.references + length;
     engine->previews++;
     engine->mode = PREVIEW;
 }
@@ -189,8 +179,9 @@ static int start_sample(struct auto_engine *engine, struct rsc_error *error) {
     uint64_t distinct = rsc_exact_distinct(&engine->exact);
     uint32_t lines_most = engine->keep_most < UINT32_MAX / 2 ? (uint32_t)engine->keep_most : UINT32_MAX / 2;
     int status = rsc_shards_engine_follow(&engine->shards, &engine->options, RATE, lines_most, &engine->exact, error);
-    if (!status) status = start_bursts(engine, error);
     if (status < 0) return status;
+    if (rsc_burst_sample_init(&engine->burst, engine->options.seed, SMALL_LINES) < 0)
+        return rsc_fail_memory(error, "bursts");
     engine->peak_bytes = engine->exact.peak_bytes;
     rsc_exact_free(&engine->exact);
     engine->exact.distinct = distinct;
@@ -200,10 +191,14 @@ static int start_sample(struct auto_engine *engine, struct rsc_error *error) {
 
 static int end_preview(struct auto_engine *engine, struct rsc_error *error) {
     uint64_t distinct = rsc_exact_distinct(&engine->exact);
-    double off = rsc_auto_preview_error(&engine->preview, &engine->sum, SMALL_LINES, distinct);
-    int good = off * MARGIN <= engine->options.error;
-    rsc_log_line(engine->options.log, RSC_LOG_INFO, "auto: a sample of 1/%g of %llu lines would be off by %.4f: %s",
-                 1 / RATE, (unsigned long long)distinct, off, good ? "sampling from here on" : "exact for now");
+    struct rsc_auto_expected expected =
+        rsc_auto_preview_expect(&engine->preview, SMALL_LINES, distinct, engine->options.confidence);
+    int good =
+        expected.error * MARGIN <= engine->options.error && expected.stated <= STATED_TIMES * engine->options.error;
+    rsc_log_line(engine->options.log, RSC_LOG_INFO,
+                 "auto: a sample of 1/%g of %llu lines would be off by %.4f and state %.4f: %s", 1 / RATE,
+                 (unsigned long long)distinct, expected.error, expected.stated,
+                 good ? "sampling from here on" : "exact for now");
     if (good) return start_sample(engine, error);
     engine->try_at = distinct * 2;
     engine->mode = EXACT;
@@ -221,7 +216,7 @@ static int auto_push(void *state, const struct rsc_batch *batch, struct rsc_erro
     else status = run_sampled(engine, batch, error);
     if (status < 0) return status;
     if (engine->mode == EXACT && rsc_exact_distinct(&engine->exact) >= engine->try_at) start_preview(engine);
-    else if (engine->mode == PREVIEW && engine->sum.references >= engine->preview_end)
+    else if (engine->mode == PREVIEW && engine->counting.sum.references >= engine->preview_end)
         return end_preview(engine, error);
     return 0;
 }
@@ -264,7 +259,7 @@ static int auto_finish(void *state, struct rsc_profile **out, struct rsc_error *
         if (!status && !(*out)->made.workers) (*out)->made.workers = engine->options.workers;
         return status;
     }
-    *out = rsc_accumulator_profile(&engine->sum, rsc_exact_distinct(&engine->exact));
+    *out = rsc_counting_profile(&engine->counting, rsc_exact_distinct(&engine->exact));
     if (!*out) return rsc_fail_memory(error, "profile");
     (*out)->made.line_bytes = engine->options.line_bytes;
     (*out)->made.workers = 1;
@@ -287,7 +282,7 @@ static void auto_so_far(const void *state, struct rsc_so_far *so_far) {
     if (engine->mode == SAMPLED) rsc_engine_shards.so_far(engine->shards, so_far);
     else so_far->error = 0;
     uint64_t sampled = so_far->references;
-    so_far->references = engine->sum.references + sampled;
+    so_far->references = engine->counting.sum.references + sampled;
     if (so_far->references) so_far->error *= (double)sampled / (double)so_far->references;
 }
 

@@ -11,11 +11,11 @@ $ body small.rsct --error 5% | strip > auto; cmp auto exact
 
 # A large one is sampled after an exact beginning, and says so.
 $ body u.rsct --error 0.05 | pick
-exact, then shards | first 245760 references exactly, then lines by hash, rate 0.0367196, seed 0, 11344 kept and 129 bursts; 90 % bars, 1.52 % wide to each side on average | 6291456 6291456 6291456
+exact, then shards | first 245760 references exactly, then lines by hash, rate 0.0625, seed 0, 19257 kept and 129 bursts; 90 % bars, 0.61 % wide to each side on average | 6291456 6291456 6291456
 
 # Pipes too.
 $ cat u.rsct | body - --error 0.05 | pick
-exact, then shards | first 245760 references exactly, then lines by hash, rate 0.0367196, seed 0, 11344 kept and 129 bursts; 90 % bars, 1.52 % wide to each side on average | 6291456 6291456 6291456
+exact, then shards | first 245760 references exactly, then lines by hash, rate 0.0625, seed 0, 19257 kept and 129 bursts; 90 % bars, 0.61 % wide to each side on average | 6291456 6291456 6291456
 
 # What an error is, and who takes one.
 $ reusescope analyze small.rsct --error 0

@@ -138,26 +138,19 @@ static void a_preview_sees_what_a_sample_would_keep(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 4; seed++) {
         struct rsc_auto_preview preview;
-        struct rsc_accumulator sum;
         struct rsc_exact exact;
         const double rate = 1.0 / 16;
         const uint64_t small = 512;
         double off = 0;
         uint32_t sizes = 0;
         fill(seed % 2 ? "zipf,lines=9K,skew=1.1" : "mix,lines=9K", seed, count);
-        for (uint32_t i = 0; i < count; i++) lines[i] = addr[i] >> 6, meta[i] = rsc_meta(1, RSC_READ, 0);
+        for (uint32_t i = 0; i < count; i++) lines[i] = addr[i] >> 6;
         assert_int_equal(rsc_exact_init(&exact, rsc_simd_best(), 0), 0);
-        assert_int_equal(rsc_accumulator_init(&sum, 0, 0, 0), 0);
         assert_int_equal(rsc_auto_preview_init(&preview, rate, seed), 0);
         for (uint32_t done = 0; done < count; done += 1000) {
-            static uint32_t from[1000];
-            struct rsc_batch batch = {.count = 1000, .addr = addr + done, .meta = meta + done};
-            for (uint32_t i = 0; i < 1000; i++) from[i] = i;
-            if (done == first) rsc_auto_preview_start(&preview, &sum);
-            assert_int_equal(rsc_accumulator_see_threads(&sum, &batch), 0);
+            if (done == first) rsc_auto_preview_restart(&preview);
             assert_int_equal(rsc_exact_run(&exact, lines + done, 1000, rd + done, ri + done), 0);
-            assert_int_equal(rsc_accumulate(&sum, &batch, from, rd + done, ri + done, 1000), 0);
-            if (done >= first) rsc_auto_preview_take(&preview, lines + done, rd + done, 1000);
+            rsc_auto_preview_take(&preview, lines + done, rd + done, 1000);
         }
         uint64_t distinct = rsc_exact_distinct(&exact), offset = rsc_line_offset(seed);
         for (uint64_t size = 1; size <= distinct; size = rsc_grid_next(size, 8), sizes++) {
@@ -171,11 +164,10 @@ static void a_preview_sees_what_a_sample_would_keep(void **state) {
             double weight = fmin(1, fmax(0, log2((double)small / (double)size)));
             off += (1 - weight) * fabs(fmin(1, kept / rate / (count - first)) - misses / (count - first));
         }
-        double got = rsc_auto_preview_error(&preview, &sum, small, distinct);
+        double got = rsc_auto_preview_expect(&preview, small, distinct, 90).error;
         assert_true(fabs(got - off / sizes) < 1e-12);
         assert_true(got > 0);
         rsc_auto_preview_free(&preview);
-        rsc_accumulator_free(&sum);
         rsc_exact_free(&exact);
     }
 }
@@ -203,6 +195,8 @@ static void keeps_to_the_error(void **state) {
         assert_int_equal(references, got->references);
         for (size_t p = 0; p < got->mrc_count; p++)
             assert_true(got->mrc[p].low <= got->mrc[p].miss_ratio && got->mrc[p].miss_ratio <= got->mrc[p].high);
+        /* nothing about uniform lines is hard: the bar of a large cache must be as narrow as that of a small one */
+        for (size_t p = 0; i == 0 && p < got->mrc_count; p++) assert_true(got->mrc[p].high - got->mrc[p].low < 0.1);
         sampled += got->made.sampling != NULL;
         rsc_profile_free(exact);
         rsc_profile_free(got);

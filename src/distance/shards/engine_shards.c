@@ -32,7 +32,8 @@ struct shards_engine {
     struct rsc_shards shards;
     struct rsc_engine_options options;
     uint64_t accesses;
-    uint64_t before; /* references that came before those counted */
+    uint64_t before; /* references that came before those counted ... */
+    uint64_t held;   /* ... and the lines in them */
     char by[64]; /* as in the profile */
 };
 
@@ -127,6 +128,7 @@ int rsc_shards_engine_follow(void **state, const struct rsc_engine_options *opti
     }
     free(list);
     shards->filter.references = engine->before = exact->now;
+    engine->held = rsc_exact_distinct(exact);
     if (!status) return 0;
     shards_destroy(engine);
     *state = NULL;
@@ -227,7 +229,8 @@ static struct rsc_kept_whole whole_of(const struct shards_engine *engine) {
                                    .references = rsc_shards_engine_references(engine),
                                    .rate = engine->shards.rate,
                                    .confidence = engine->options.confidence,
-                                   .line_bytes = engine->options.line_bytes};
+                                   .line_bytes = engine->options.line_bytes,
+                                   .held = engine->held};
 }
 
 static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {

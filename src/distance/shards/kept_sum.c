@@ -165,7 +165,7 @@ int rsc_kept_fill(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *w
     /* a stream with references has at least one line, even if the sample has none */
     if (!profile->cold && whole->references) profile->cold = 1;
     profile->invalidated = 0;
-    profile->distinct = profile->cold;
+    profile->distinct = whole->held + profile->cold;
     profile->rd_cap = sum->rd_cap;
     profile->rd_capped = round_within(sum->capped, whole->references - profile->cold);
     uint64_t reuses = whole->references - profile->cold;
