@@ -2,6 +2,7 @@
 #include "base/own_file.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +14,10 @@ int rsc_own_file(const char *name, char path[PATH_MAX]) {
                                          "/../" RSC_LIBDIR "/reusescope"};
     char folder[PATH_MAX];
     Dl_info self;
-    /* The address of our own code; for a program started without a path, only /proc has the path. */
-    if (!dladdr((const void *)(uintptr_t)&rsc_own_file, &self) || !self.dli_fname ||
-        !realpath(strchr(self.dli_fname, '/') ? self.dli_fname : "/proc/self/exe", folder))
-        return 0;
+    struct link_map *map = NULL;
+    /* The file that this code is in. The program has no name there; the name it was started by may be anything. */
+    if (!dladdr1((const void *)(uintptr_t)&rsc_own_file, &self, (void **)&map, RTLD_DL_LINKMAP)) map = NULL;
+    if (!realpath(map && map->l_name[0] ? map->l_name : "/proc/self/exe", folder)) return 0;
     char *slash = strrchr(folder, '/');
     if (slash) *slash = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)

@@ -89,6 +89,9 @@ void rsc_diff_free(struct rsc_diff *diff);
 enum rsc_diff_scope { RSC_DIFF_RUN, RSC_DIFF_FUNCTION, RSC_DIFF_LINE };
 enum rsc_diff_metric { RSC_DIFF_MISS_RATIO, RSC_DIFF_MISSES, RSC_DIFF_REFERENCES, RSC_DIFF_FOOTPRINT, RSC_DIFF_COLD };
 
+/* A part's change that is a smaller share of all misses (references) is noise. */
+#define RSC_DIFF_NOISE 0.001
+
 /* "miss_ratio>+5%", "misses>+1000", "function.misses>+10%", "line.miss_ratio>+0.02". */
 struct rsc_diff_rule {
     char text[48];

@@ -145,9 +145,14 @@ static int judge_run(struct rsc_diff_findings *findings, const struct rsc_diff *
 
 static int worth_a_look(const struct rsc_diff *diff, const struct rsc_diff_row *row, const struct rsc_diff_rule *rule,
                         size_t size) {
-    if (rule->metric == RSC_DIFF_REFERENCES)
-        return (double)row->references[RSC_DIFF_NEW] >= WORTH * (double)diff->sides[RSC_DIFF_NEW]->references;
-    return row->misses[RSC_DIFF_NEW][size].value >= WORTH * diff->sizes[size].misses[RSC_DIFF_NEW].value;
+    const int counts_references = rule->metric == RSC_DIFF_REFERENCES;
+    double part[2], all[2];
+    for (int side = 0; side < 2; side++) {
+        part[side] = counts_references ? (double)row->references[side] : row->misses[side][size].value;
+        all[side] = counts_references ? (double)diff->sides[side]->references : diff->sizes[size].misses[side].value;
+    }
+    return part[RSC_DIFF_NEW] >= WORTH * all[RSC_DIFF_NEW] &&
+           fabs(part[RSC_DIFF_NEW] - part[RSC_DIFF_OLD]) >= RSC_DIFF_NOISE * fmax(all[0], all[1]);
 }
 
 static void row_values(const struct rsc_diff_row *row, const struct rsc_diff_rule *rule, size_t size,

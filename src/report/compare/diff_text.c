@@ -13,7 +13,6 @@
 #include "report/draw/units.h"
 
 #define ROWS 8
-#define WORTH 0.001 /* rows with a smaller change, as a share of the larger side's misses, are not shown */
 
 static void put_change(struct rsc_text *text, const struct rsc_diff_value sides[2], int with_word) {
     static const char *const words[] = {"same", "worse", "better"};
@@ -79,7 +78,8 @@ static void put_rows(struct rsc_text *text, const struct rsc_diff_report *report
     size_t shown = 0, more = 0;
     for (size_t i = 0; i < count; i++) {
         const struct rsc_diff_value sides[2] = {rows[i].misses[0][diff->ranked_at], rows[i].misses[1][diff->ranked_at]};
-        if (rsc_diff_verdict(sides) == RSC_DIFF_SAME || fabs(sides[1].value - sides[0].value) < WORTH * all) continue;
+        if (rsc_diff_verdict(sides) == RSC_DIFF_SAME || fabs(sides[1].value - sides[0].value) < RSC_DIFF_NOISE * all)
+            continue;
         if (shown == ROWS) {
             more++;
             continue;
