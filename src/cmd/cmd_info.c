@@ -157,15 +157,15 @@ static void print_modules(const struct rsc_profile *profile) {
     }
 }
 
-/* Describes a profile or its JSON. Returns 1 if the file is one. */
-static int describe_profile(const char *path) {
+/* Describes a profile or its JSON. Returns 1, 0 if the file is none, or an error. */
+static int describe_profile(const char *path, struct rsc_error *error) {
     struct rsc_profile **profiles;
-    struct rsc_error ignored;
     struct stat file;
     size_t count;
     /* A pipe can be read only once: assume a trace. */
-    if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return 0;
-    if (rsc_profiles_load(path, &profiles, &count, &ignored) < 0) return 0;
+    if (stat(path, &file) != 0 || !S_ISREG(file.st_mode) || !rsc_profiles_recognise(path)) return 0;
+    int status = rsc_profiles_load(path, &profiles, &count, error);
+    if (status < 0) return status;
     for (size_t i = 0; i < count; i++) {
         const struct rsc_made *made = &profiles[i]->made;
         text_line("file", "%s", path);
@@ -206,8 +206,9 @@ static int run_info(const struct rsc_verb *verb, int argc, char **argv) {
     }
     if (leave >= 0) return leave;
     if (!path) return rsc_usage_error(verb, "a file is missing: reusescope info FILE");
-    if (!session.from && !as_json && describe_profile(path)) return RSC_EXIT_OK;
-    return describe(&session, path, as_json, count, &error) < 0 ? rsc_session_fail(&session, &error) : RSC_EXIT_OK;
+    int status = session.from || as_json ? 0 : describe_profile(path, &error);
+    if (!status) status = describe(&session, path, as_json, count, &error);
+    return status < 0 ? rsc_session_fail(&session, &error) : RSC_EXIT_OK;
 }
 
 const struct rsc_verb rsc_verb_info = {

@@ -193,6 +193,7 @@ static int deliver(struct run *run) {
 /* On an error, lets the program finish unwatched, so that it is not left running on the terminal. */
 static int fail(struct run *run, const struct rsc_error *error) {
     rsc_collector_let_run(&run->collector);
+    if (rsc_collector_ended_first(&run->collector)) return rsc_run_exit_status(&run->collector);
     return rsc_session_fail(&run->session, error);
 }
 

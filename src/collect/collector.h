@@ -104,6 +104,9 @@ void rsc_collector_init(struct rsc_collector *collector, const struct rsc_collec
 /* Opens the ring, then calls the kind's start. */
 int rsc_collector_start(struct rsc_collector *collector, struct rsc_error *error);
 
+/* Whether a signal ended the program, or the emulator, before the first record could be made. */
+int rsc_collector_ended_first(const struct rsc_collector *collector);
+
 /* Stops recording: the program runs on unrecorded until it ends. */
 void rsc_collector_let_run(struct rsc_collector *collector);
 void rsc_collector_close(struct rsc_collector *collector);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -50,6 +51,11 @@ int rsc_collector_start(struct rsc_collector *collector, struct rsc_error *error
     if (status < 0) return status;
     collector->launch.ring->unread = (uint64_t)collector->request->unread;
     return collector->kind->start(collector, error);
+}
+
+int rsc_collector_ended_first(const struct rsc_collector *collector) {
+    const struct rsc_launch *launch = &collector->launch;
+    return launch->pid > 0 && !launch->running && launch->ring && !launch->ring->images && WIFSIGNALED(launch->status);
 }
 
 void rsc_collector_let_run(struct rsc_collector *collector) {

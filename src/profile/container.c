@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -170,6 +171,14 @@ static int looks_like_json(const char *data, size_t bytes) {
     size_t at = 0;
     while (at < bytes && memchr(" \t\r\n", data[at], 4)) at++;
     return at < bytes && data[at] == '{';
+}
+
+int rsc_profiles_recognise(const char *path) {
+    char start[64];
+    FILE *file = fopen(path, "rb");
+    size_t bytes = file ? fread(start, 1, sizeof start, file) : 0, magic_bytes = sizeof MAGIC - 1;
+    if (file) fclose(file);
+    return (bytes >= magic_bytes && !memcmp(start, MAGIC, magic_bytes)) || looks_like_json(start, bytes);
 }
 
 int rsc_profiles_load(const char *path, struct rsc_profile ***profiles, size_t *count, struct rsc_error *error) {

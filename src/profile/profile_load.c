@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "profile/json_problem.h"
 #include "profile/load_fields.h"
 
 /* jansson uses up to about 230 bytes per value, so a document stays below 4 GB. A bin is four values. */
@@ -340,13 +341,7 @@ int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct 
     int rc = rsc_profiles_check_size(text, bytes, name, error);
     if (rc < 0) return rc;
     json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &problem);
-    if (!root) {
-        if (json_error_code(&problem) == json_error_out_of_memory) return rsc_load_no_memory(&loader);
-        rc = rsc_fail_at(error, RSC_EFORMAT, (uint64_t)problem.position, "%s: line %d: %s", name, problem.line,
-                         problem.text);
-        if (error) error->line = problem.line > 0 ? (uint32_t)problem.line : 0;
-        return rc;
-    }
+    if (!root) return rsc_json_problem(&problem, text, bytes, name, error);
     rc = read_document(&loader, root, profiles, count);
     json_decref(root);
     return rc;

@@ -434,6 +434,9 @@ int rsc_profiles_save(struct rsc_profile *const *profiles, size_t count, const c
                       struct rsc_error *error);
 
 /* rsc_profiles_load() for JSON text in memory; messages use `name`. */
+/* Whether the file starts like a container or JSON: if it cannot be loaded, it is a damaged profile, not something else. */
+int rsc_profiles_recognise(const char *path);
+
 /* Refuses JSON text with more values than rsc_profiles_parse() takes; whoever writes one asks this too. RSC_ELIMIT. */
 int rsc_profiles_check_size(const char *text, size_t bytes, const char *name, struct rsc_error *error);
 

@@ -71,6 +71,14 @@ format         profile, by exact from trace, single stack, 64-byte lines
 $ reusescope info two.data | grep -c '^format'
 2
 
+# A profile that cannot be read is a damaged profile, not an unknown trace.
+$ cp two.data bad.data; printf '\377' | dd of=bad.data bs=1 seek=60 conv=notrunc status=none; reusescope info bad.data
+reusescope: bad.data: checksum mismatch, the file is damaged
+[1]
+$ head -c 500 t.json > cut.json; reusescope info cut.json
+reusescope: cut.json: line * (glob)
+[1]
+
 # --count finds damage that the index does not show.
 $ printf '\377' | dd of=t.rsct bs=1 seek=170 conv=notrunc status=none
 $ reusescope info t.rsct | grep accesses

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include <stdio.h>
 
@@ -232,6 +233,63 @@ static void setters_replace_and_limit(void **state) {
     rsc_profile_free(NULL);
 }
 
+static size_t allocations_left;
+static void *limited(size_t bytes) { return allocations_left && allocations_left-- ? malloc(bytes) : NULL; }
+
+/* Whichever allocation of the parser fails, the error is memory: never the text's syntax. */
+static void without_memory_is_said_so(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rows(), *loaded = NULL;
+    size_t bytes, most = 0;
+    char *text = sample_json(profile, &bytes);
+    int status = RSC_ENOMEM;
+    struct rsc_error error;
+    for (; status; most += 1 + most / 16) {
+        error = (struct rsc_error){0};
+        allocations_left = most;
+        json_set_alloc_funcs(limited, free);
+        status = rsc_profile_parse(&loaded, text, bytes, "p", &error);
+        json_set_alloc_funcs(malloc, free);
+        if (status) assert_int_equal(status, RSC_ENOMEM);
+        if (status) assert_string_equal(error.message, "out of memory (p)");
+    }
+    assert_true(most > 100);
+    free(text);
+    rsc_profile_free(loaded);
+    rsc_profile_free(profile);
+}
+
+/* What is wrong with the text stays that. */
+static void bad_syntax_is_not_memory(void **state) {
+    (void)state;
+    static const char *const bad[] = {"{",
+                                      "{\"a\"",
+                                      "{\"a\":}",
+                                      "{\"a\":1,}",
+                                      "{\"a\":01}",
+                                      "{\"a\":+1}",
+                                      "{\"a\":1.}",
+                                      "{\"a\":1e}",
+                                      "{\"a\":tru}",
+                                      "{\"a\":\"\\x\"}",
+                                      "{\"a\":[1}",
+                                      "{\"a\":1}}",
+                                      "{a:1}",
+                                      "{\"a\":\"\n\"}",
+                                      "{\"a\":\"\\u12g4\"}",
+                                      "{\"a\":-}",
+                                      "{\"a\":\"b}",
+                                      "{\"a\" 1}",
+                                      "{,}",
+                                      "{\"a\":\"\\ud800\"}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct rsc_profile *loaded;
+        struct rsc_error error;
+        assert_int_equal(rsc_profile_parse(&loaded, bad[i], strlen(bad[i]), "p", &error), RSC_EFORMAT);
+        assert_int_equal(error.line > 0, 1);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trips_are_identical),
@@ -244,6 +302,8 @@ int main(void) {
         cmocka_unit_test(every_prefix_is_refused),
         cmocka_unit_test(too_many_values_are_refused_unread),
         cmocka_unit_test(setters_replace_and_limit),
+        cmocka_unit_test(without_memory_is_said_so),
+        cmocka_unit_test(bad_syntax_is_not_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

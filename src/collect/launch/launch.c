@@ -125,17 +125,24 @@ int rsc_launch_start(struct rsc_launch *launch, const struct rsc_launch_command 
     if (pipe2(report, O_CLOEXEC) != 0) return rsc_fail_errno(error, errno, "pipe");
     fflush(NULL);
     launch->started_ns = rsc_ring_now_ns();
+    /* A signal between here and the process id would be caught and passed on to nobody. */
+    sigset_t held, before;
+    sigemptyset(&held);
+    for (size_t i = 0; i < PASSED_ON; i++) sigaddset(&held, passed_on[i]);
+    sigprocmask(SIG_BLOCK, &held, &before);
     set_signals();
     launch->pid = fork();
     if (launch->pid == 0) {
         reset_signals();
+        sigprocmask(SIG_SETMASK, &before, NULL);
         become(command, report[1]);
     }
+    forward_to = launch->pid > 0 ? launch->pid : 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
     if (launch->pid < 0) {
         status = rsc_fail_errno(error, errno, "fork");
     } else {
-        forward_to = launch->pid;
         launch->running = read(report[0], &reason, sizeof reason) != (ssize_t)sizeof reason;
     }
     if (launch->pid > 0 && !launch->running) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "profile/json_problem.h"
 #include "report/page/page.h"
 
 #define DOCUMENT_BYTES_MAX (256u << 20)
@@ -95,7 +96,7 @@ int rsc_page_document_read(const char *path, char **text, struct rsc_error *erro
     json_t *root = json_loadb(*text, bytes, 0, &where);
     const char *schema = json_string_value(json_object_get(root, "schema"));
     int status;
-    if (!root) status = rsc_fail(error, RSC_EFORMAT, "%s: line %d: not valid JSON: %s", path, where.line, where.text);
+    if (!root) status = rsc_json_problem(&where, *text, bytes, path, error);
     else if (schema && !strcmp(schema, "reusescope-sim/1"))
         status = is_simulation(root)
                      ? 1
