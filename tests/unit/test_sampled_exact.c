@@ -157,6 +157,31 @@ static void bars_hold_as_often_as_they_say(void **state) {
     }
 }
 
+/* Whatever lines are chosen: parts are not more than their whole. */
+static void what_is_written_can_be_read(void **state) {
+    (void)state;
+    make_trace(6);
+    for (uint32_t i = 0; i < COUNT; i++) { /* lines used ever less often, written rarely */
+        const double share = (double)(addr[i] / 64 - 1000) / 5000;
+        addr[i] = (uint64_t)(1000 + 20000 * share * share * share) * 64;
+        meta[i] = rsc_meta(8, i % 9 ? RSC_READ : RSC_WRITE, rsc_meta_thread(meta[i]));
+    }
+    size_t rows = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct rsc_profile *part = sampled("private", seed % 2 ? "1/8" : "1/50", seed), **read;
+        struct rsc_error error;
+        char *text;
+        size_t bytes, count;
+        rows += part->sharing_count;
+        assert_int_equal(rsc_profile_json(part, &text, &bytes, &error), 0);
+        if (rsc_profiles_parse(text, bytes, "part", &read, &count, &error)) fail_msg("%s", error.message);
+        rsc_profiles_free(read, count);
+        rsc_text_free(text);
+        rsc_profile_free(part);
+    }
+    assert_true(rows >= 60);
+}
+
 static void bad_rates_are_refused(void **state) {
     struct rsc_line_choice choice;
     const char *const bad[] = {"", "0", "1", "2", "1/0", "1/1", "-1/4", "x", "1/", "100%"};
@@ -172,6 +197,7 @@ int main(void) {
         cmocka_unit_test(all_lines_are_exact),
         cmocka_unit_test(a_part_is_near),
         cmocka_unit_test(bars_hold_as_often_as_they_say),
+        cmocka_unit_test(what_is_written_can_be_read),
         cmocka_unit_test(bad_rates_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,6 +206,19 @@ static int set_binned(struct rsc_profile *profile, uint32_t per_octave) {
     return 0;
 }
 
+/* The total is corrected by how many of all references are to kept lines: what the stacks' rows say must not be more. */
+static void fit_sharing(struct rsc_profile *profile) {
+    double misses = 0;
+    for (size_t i = 0; i < profile->sharing_count; i++) misses += (double)profile->sharing[i].misses;
+    if (misses <= (double)profile->invalidated) return;
+    const double share = (double)profile->invalidated / misses;
+    for (size_t i = 0; i < profile->sharing_count; i++) {
+        struct rsc_sharing_row *row = &profile->sharing[i];
+        row->misses = (uint64_t)((double)row->misses * share);
+        row->false_misses = (uint64_t)((double)row->false_misses * share);
+    }
+}
+
 static int scale(const struct rsc_sampled_exact *sampled, const struct rsc_sampled_whole *whole,
                  struct rsc_profile *profile) {
     struct rsc_kept_whole sample = sample_whole(sampled, whole);
@@ -223,6 +236,7 @@ static int scale(const struct rsc_sampled_exact *sampled, const struct rsc_sampl
         rsc_profile_set_text(&profile->made.by, by) < 0 ||
         rsc_kept_describe(profile, &sample, sampled->lines.used, sampled->options.seed) < 0)
         return RSC_ENOMEM;
+    fit_sharing(profile);
     if (sampled->options.no_ri) memset(profile->ri.count, 0, profile->ri.bin_count * sizeof *profile->ri.count);
     if (set_binned(profile, sampled->options.bins_per_octave) < 0) return RSC_ENOMEM;
     return rsc_profile_seal(profile);
