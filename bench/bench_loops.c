@@ -216,7 +216,7 @@ static void accuracy(int argc, char **argv, uint32_t threads) {
 
 /* ---- where caches are: from 32 KiB to the footprint ---- */
 
-#define NEAR_SEEDS 4
+#define NEAR_SEEDS 8
 #define NEAR_LINES 512u /* 32 KiB */
 
 /* The largest factor between curve and truth, either way. */
@@ -256,7 +256,6 @@ static void measure_near(const struct rsc_loop_program *program, uint32_t region
     struct rsc_plan *plan;
     struct rsc_oracle truth;
     options.band = options.private_view = 0;
-    if (getenv("SAMPLES")) options.samples = (uint32_t)atoi(getenv("SAMPLES"));
     check(rsc_interleave_parse(&model, way, &error), &error, way);
     check(rsc_nest_new(&nest, program, region, UINT32_MAX, 64, &error), &error, "nest");
     check(rsc_plan_new(&plan, nest, threads, NULL, &error), &error, "plan");

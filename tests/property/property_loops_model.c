@@ -217,7 +217,7 @@ static void distinct_lines_are_exact(void **state) {
             } else before = 0;
             uint64_t truth = distinct_of(walked + before, count - before);
             assert_int_equal(
-                rsc_distinct_lines(search, thread < threads ? thread : RSC_ALL_THREADS, 64, 0, lines, &error), 0);
+                rsc_distinct_lines(search, thread < threads ? thread : RSC_ALL_THREADS, 64, 0, lines, NULL, &error), 0);
             if (rsc_distinct_sum(nest, lines) != truth)
                 fail_msg("seed %llu, thread %u of %u: %llu lines, not %llu, in\n%s", (unsigned long long)seed, thread,
                          threads, (unsigned long long)rsc_distinct_sum(nest, lines), (unsigned long long)truth,
@@ -423,12 +423,105 @@ static void coherence_is_near_the_simulation(void **state) {
         }
 }
 
+/*
+ * Between 32 KiB and all lines, where caches are: the factor between curve and simulation, steps being allowed to be off
+ * by a twentieth in size, and how many sizes the bars hold. Measured on more kernels: bench_loops near.
+ */
+static void curves_are_near_where_caches_are(void **state) {
+    (void)state;
+    static const char *const names[] = {"gemm", "trmm", "jacobi2d", "atax", "syrk", "lu"};
+    static const struct {
+        uint32_t threads;
+        const char *way;
+        double each, mean;
+    } bounds[] = {{4, "lockstep", 3, 1.4},  {4, "iid", 5, 1.6},  {4, "bursty:2000", 3, 1.5},
+                  {64, "lockstep", 9, 2.2}, {64, "iid", 6, 2.2}, {64, "bursty:2000", 7, 2.2}};
+    struct rsc_error error;
+    double sizes = 0, covered = 0;
+    for (size_t w = 0; w < sizeof bounds / sizeof *bounds; w++) {
+        struct rsc_interleave interleave;
+        double sum = 0, most = 1;
+        int loops_measured = 0;
+        assert_int_equal(rsc_interleave_parse(&interleave, bounds[w].way, &error), 0);
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+            struct rsc_loop_program *program = load(names[n]);
+            struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
+            struct rsc_nest *nest;
+            struct rsc_plan *plan;
+            struct rsc_oracle truth;
+            options.band = options.private_view = 0;
+            assert_int_equal(rsc_nest_new(&nest, program, 0, UINT32_MAX, 64, &error), 0);
+            assert_int_equal(rsc_plan_new(&plan, nest, bounds[w].threads, NULL, &error), 0);
+            assert_int_equal(rsc_oracle_run(&truth, plan, &interleave, 64, 3, 0, NULL, NULL, &error), 0);
+            for (options.seed = 1; options.seed <= 4; options.seed++) {
+                struct rsc_loops_analysis *analysis;
+                struct rsc_loops_result *result;
+                double worst = 1;
+                assert_int_equal(rsc_loops_analysis_new(&analysis, program, 0, &options, &error), 0);
+                assert_int_equal(rsc_loops_analyse(analysis, bounds[w].threads, &interleave, &result, &error), 0);
+                for (size_t g = 0; g < result->mrc_count; g++) {
+                    const struct rsc_mrc_point *at = &result->mrc[g];
+                    double true_ratio = rsc_oracle_miss_ratio(&truth, at->lines),
+                           most_of_it = rsc_oracle_miss_ratio(&truth, (uint64_t)((double)at->lines / 1.05)),
+                           least = rsc_oracle_miss_ratio(&truth, (uint64_t)((double)at->lines * 1.05) + 1);
+                    if (at->lines < 512 || at->lines >= result->distinct) continue;
+                    worst = fmax(worst, fmax(at->miss_ratio / most_of_it, least / at->miss_ratio));
+                    sizes++;
+                    covered += at->low - 1e-12 <= true_ratio && true_ratio <= at->high + 1e-12;
+                }
+                if (worst > bounds[w].each)
+                    fail_msg("%s %s T=%u, seed %u: off by a factor of %.2f", names[n], bounds[w].way, bounds[w].threads,
+                             (unsigned)options.seed, worst);
+                sum += worst;
+                most = fmax(most, worst);
+                loops_measured++;
+                rsc_loops_result_free(result);
+                rsc_loops_analysis_free(analysis);
+            }
+            rsc_oracle_free(&truth);
+            rsc_plan_free(plan);
+            rsc_nest_free(nest);
+            rsc_loop_program_free(program);
+        }
+        printf("T=%u, %s: a factor of %.2f on average, %.2f at worst\n", bounds[w].threads, bounds[w].way,
+               sum / loops_measured, most);
+        assert_true(sum / loops_measured <= bounds[w].mean);
+    }
+    printf("bars hold %.1f%% of %.0f sizes\n", 100 * covered / sizes, sizes);
+    assert_true(covered > 0.86 * sizes && covered < 0.94 * sizes);
+}
+
+/* A number of samples that is given is obeyed; the default chooses one. */
+static void samples_are_as_many_as_asked_for(void **state) {
+    (void)state;
+    struct rsc_error error;
+    struct rsc_loop_program *program = load("gemm");
+    static const uint32_t asked[] = {500, 3072, 9000};
+    struct rsc_interleave drift;
+    assert_int_equal(rsc_interleave_parse(&drift, "drift", &error), 0);
+    for (int i = 0; i < 3; i++) {
+        struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
+        struct rsc_loops_analysis *analysis;
+        struct rsc_loops_result *result;
+        options.samples = asked[i];
+        assert_int_equal(rsc_loops_analysis_new(&analysis, program, 0, &options, &error), 0);
+        assert_int_equal(rsc_loops_analyse(analysis, 64, &drift, &result, &error), 0);
+        /* rounded for each reference, and at least RSC_POINTS_LEAST of each */
+        assert_in_range(result->samples, asked[i] - result->row_count, asked[i] + 16 * result->row_count);
+        rsc_loops_result_free(result);
+        rsc_loops_analysis_free(analysis);
+    }
+    rsc_loop_program_free(program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_thread_is_exact),
                                        cmocka_unit_test(lockstep_intervals_are_exact),
                                        cmocka_unit_test(distinct_lines_are_exact),
                                        cmocka_unit_test(totals_agree),
                                        cmocka_unit_test(curves_are_near_the_simulation),
+                                       cmocka_unit_test(curves_are_near_where_caches_are),
+                                       cmocka_unit_test(samples_are_as_many_as_asked_for),
                                        cmocka_unit_test(coherence_is_near_the_simulation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,8 +54,8 @@ const char *rsc_interleave_name(const struct rsc_interleave *interleave, char *t
 struct rsc_loops_options {
     uint64_t line_bytes; /* a power of two */
     uint64_t seed; /* of the samples; the same seed gives the same results */
-    uint32_t samples; /* references sampled for each number of threads; 0: all (exhaustive). At the default, fewer
-                              are sampled if many threads make each one costly */
+    uint32_t samples; /* references sampled for each number of threads; 0: all (exhaustive); RSC_LOOPS_SAMPLES_AUTO: as
+                         many as the error that is left asks for */
     uint64_t exact_limit; /* at one thread, regions up to this many references are enumerated and exact */
     double confidence; /* of the error bars, in percent */
     int band; /* low and high also span the other interleavings */
@@ -63,9 +63,9 @@ struct rsc_loops_options {
     uint32_t base_threads; /* racetrack: number of threads for collecting private intervals; the paper uses 4 */
     const char *schedule; /* NULL: the source's; "static", "dynamic,4"...: for every parallel loop */
 };
-#define RSC_LOOPS_SAMPLES_DEFAULT 3072
+#define RSC_LOOPS_SAMPLES_AUTO UINT32_MAX
 #define RSC_LOOPS_OPTIONS_DEFAULT \
-    ((struct rsc_loops_options){64, 1, RSC_LOOPS_SAMPLES_DEFAULT, 10000000, 90, 1, 1, 4, NULL})
+    ((struct rsc_loops_options){64, 1, RSC_LOOPS_SAMPLES_AUTO, 10000000, 90, 1, 1, 4, NULL})
 
 struct rsc_loops_analysis;
 

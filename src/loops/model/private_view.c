@@ -57,7 +57,7 @@ static int count_first_uses(struct rsc_search *search, uint64_t line_bytes, doub
     uint64_t sum = 0, *lines = calloc(search->nest->space_count + 1, sizeof *lines);
     int status = lines ? 0 : RSC_ENOMEM;
     for (uint32_t t = 0; t < search->plan->threads && status >= 0; t++) {
-        status = rsc_distinct_lines(search, t, line_bytes, RUNS_MAX / search->plan->threads + 1, lines, error);
+        status = rsc_distinct_lines(search, t, line_bytes, RUNS_MAX / search->plan->threads + 1, lines, NULL, error);
         sum += rsc_distinct_sum(search->nest, lines);
     }
     free(lines);
@@ -87,7 +87,7 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
     double cold = 0, invalidated = 0, all = 0, drawn = 0;
     for (uint32_t i = 0; i < arrays && status >= 0; i++) own->arrays[i].array = analysis->program->array[i].name;
     uint32_t every =
-        analysis->options.samples == RSC_LOOPS_SAMPLES_DEFAULT ? (uint32_t)(analysis->points.count / POINTS) + 1 : 1;
+        analysis->options.samples == RSC_LOOPS_SAMPLES_AUTO ? (uint32_t)(analysis->points.count / POINTS) + 1 : 1;
     for (size_t i = 0; status >= 0 && i < analysis->points.count; i++) {
         const struct rsc_point *point = &analysis->points.point[i];
         if ((i - analysis->points.first[point->reference]) % every) continue;

@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "base/fail.h"
-#include "base/search.h"
 #include "base/seconds.h"
 #include "estimate/statistics.h"
 #include "loops/nest/distinct.h"
@@ -17,16 +16,7 @@
 #include "loops/model/oracle.h"
 
 #define THREADS_MAX 4096u
-/*
- * At the default number of samples a further number of threads may cost WORK
- * searches (about 10 ms), but uses at least POINTS_ENOUGH points. At 64 threads,
- * half the kernels: mean error with 1536 of them 0.57, 0.60, 0.59 and 0.44% of the
- * curve (lockstep, iid, drift, bursty), with 768 0.64, 0.79, 0.73 and 0.44%; the
- * slowest rectangular nests take 10 ms with 768, 17 with 1536.
- */
-#define WORK 20000.0
-#define POINTS_ENOUGH 768.0
-#define PILOT 48u
+#define POINTS 3072u /* for pilots, bands, racetrack and the private view, unless a number is given */
 /* The other interleavings span a band and need less precision: searches for each, and the minimum of points. */
 #define BAND_WORK 5000.0
 #define BAND_POINTS_LEAST 128.0
@@ -53,13 +43,15 @@ int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loo
     if (status >= 0) status = rsc_plan_new(&plan, analysis->nest, 1, options->schedule, error);
     if (status >= 0) status = rsc_search_new(&search, plan, error);
     if (status >= 0)
-        status = rsc_points_new(&analysis->points, analysis->nest, region, options->line_bytes, options->samples,
-                                options->seed, error);
+        status = rsc_points_new(&analysis->points, analysis->nest, region, options->line_bytes,
+                                options->samples == RSC_LOOPS_SAMPLES_AUTO ? POINTS : options->samples, options->seed,
+                                error);
     if (status >= 0) {
         analysis->lines = calloc(analysis->nest->space_count + 1, sizeof *analysis->lines);
-        status = analysis->lines
-                     ? rsc_distinct_lines(search, RSC_ALL_THREADS, options->line_bytes, 0, analysis->lines, error)
-                     : rsc_fail_memory(error, "analysis of loops");
+        analysis->picks = calloc(analysis->nest->space_count + 1, sizeof *analysis->picks);
+        status = analysis->lines && analysis->picks ? rsc_distinct_lines(search, RSC_ALL_THREADS, options->line_bytes,
+                                                                         0, analysis->lines, analysis->picks, error)
+                                                    : rsc_fail_memory(error, "analysis of loops");
     }
     if (status >= 0) {
         analysis->distinct = rsc_distinct_sum(analysis->nest, analysis->lines);
@@ -86,201 +78,12 @@ void rsc_loops_analysis_free(struct rsc_loops_analysis *analysis) {
     rsc_nest_free(analysis->nest);
     free(analysis->normal);
     free(analysis->lines);
+    free(analysis->picks);
     free(analysis);
 }
 
 uint64_t rsc_loops_references(const struct rsc_loops_analysis *analysis) { return analysis->references; }
 uint64_t rsc_loops_distinct(const struct rsc_loops_analysis *analysis) { return analysis->distinct; }
-
-/* ---- samples ---- */
-
-int rsc_loops_samples_new(struct rsc_loops_samples *samples, size_t count, struct rsc_error *error) {
-    memset(samples, 0, sizeof *samples);
-    samples->sample = calloc(count + 1, sizeof *samples->sample);
-    samples->reference = calloc(count + 1, sizeof *samples->reference);
-    if (samples->sample && samples->reference) return 0;
-    rsc_loops_samples_free(samples);
-    return rsc_fail_memory(error, "samples of loops");
-}
-
-void rsc_loops_samples_free(struct rsc_loops_samples *samples) {
-    free(samples->sample);
-    free(samples->reference);
-    memset(samples, 0, sizeof *samples);
-}
-
-void rsc_loops_samples_weigh(const struct rsc_points *points, struct rsc_loops_samples *samples, double references) {
-    double sum = 0;
-    for (size_t i = 0; i < samples->count;) { /* samples are in order of reference */
-        uint32_t r = samples->reference[i];
-        size_t end = i;
-        while (end < samples->count && samples->reference[end] == r) end++;
-        double share = (double)(points->first[r + 1] - points->first[r]) / (double)(end - i);
-        for (; i < end; i++) sum += samples->sample[i].weight *= share;
-    }
-    for (size_t i = 0; sum > 0 && i < samples->count; i++) samples->sample[i].weight *= references / sum;
-    samples->references = references;
-}
-
-/*
- * Weighs the reuses of each reference so that with its first uses they are all its uses.
- * The first uses of a space are its lines; the samples tell how its references divide them.
- */
-static int know_first_uses(const struct rsc_loops_analysis *analysis, struct rsc_loops_samples *samples) {
-    const struct rsc_nest *nest = analysis->nest;
-    struct sum {
-        double uses, first;
-    } *of = calloc((size_t)nest->reference_count + nest->space_count + 1, sizeof *of), *of_space;
-    if (!of) return RSC_ENOMEM;
-    of_space = of + nest->reference_count;
-    for (size_t i = 0; i < samples->count; i++) {
-        uint32_t r = samples->reference[i], space = nest->reference[r]->space;
-        double weight = samples->sample[i].weight, first = samples->sample[i].interval > 0 ? 0 : weight;
-        of[r].uses += weight;
-        of[r].first += first;
-        of_space[space].uses += weight;
-        of_space[space].first += first;
-    }
-    for (size_t i = 0; i < samples->count; i++) {
-        if (samples->sample[i].interval <= 0) continue;
-        const struct sum *mine = &of[samples->reference[i]];
-        uint32_t space = nest->reference[samples->reference[i]]->space;
-        double lines = (double)analysis->lines[space], first = lines * mine->uses / of_space[space].uses;
-        if (of_space[space].first > 0) first = lines * mine->first / of_space[space].first;
-        double reuses = mine->uses - mine->first;
-        samples->sample[i].weight *= first < mine->uses ? (mine->uses - first) / reuses : 0;
-    }
-    free(of);
-    return 0;
-}
-
-static void sample_point(struct rsc_crowd *crowd, const struct rsc_point *point, struct rsc_loops_samples *samples) {
-    struct rsc_target target = rsc_crowd_target(crowd, point);
-    struct rsc_moment moment = rsc_crowd_moment(crowd, point);
-    struct rsc_touch touch = rsc_crowd_own_touch(crowd, &moment, rsc_crowd_own(crowd, &moment, &target));
-    struct rsc_touch other = rsc_crowd_others(crowd, &moment, &target, &touch);
-    if (other.found) touch = other;
-    if (!touch.found) touch = rsc_crowd_earlier(crowd, &moment, &target);
-    const struct rsc_view *view = rsc_plan_view(crowd->plan, point->segment);
-    double runs = view && view->who == RSC_RUN_BY_ALL ? view->threads : 1;
-    samples->reference[samples->count] = point->reference;
-    samples->sample[samples->count++] = (struct rsc_reuse_sample){
-        .end = moment.end, .interval = touch.found ? touch.interval : 0, .weight = point->weight * runs};
-}
-
-/*
- * How many points to skip at this number of threads. The cost of a point is about its
- * number of searches and of threads drawn, measured on a few of them.
- */
-static uint32_t thin(struct rsc_crowd *crowd, const struct rsc_points *points, struct rsc_loops_samples *samples) {
-    size_t step = points->count / PILOT + 1, tried = 0;
-    uint64_t before = crowd->search->searches;
-    for (size_t i = step / 2; i < points->count; i += step, tried++) {
-        sample_point(crowd, &points->point[i], samples);
-        samples->count = 0;
-    }
-    if (!tried) return 1;
-    double each = (double)(crowd->search->searches - before) / (double)tried + crowd->plan->threads / 10.0;
-    double wanted = WORK / each;
-    if (wanted < POINTS_ENOUGH) wanted = POINTS_ENOUGH;
-    return wanted < (double)points->count ? (uint32_t)ceil((double)points->count / wanted) : 1;
-}
-
-/* Fills samples by the crowd model: every `every`-th point. Uses `windows` too if not NULL. */
-static int sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *search,
-                        const struct rsc_interleave *interleave, uint32_t every, struct rsc_loops_samples *samples,
-                        struct rsc_windows *windows, struct rsc_error *error) {
-    struct rsc_crowd *crowd = NULL;
-    struct rsc_nest *nest = analysis->nest;
-    int status = rsc_loops_samples_new(samples, analysis->points.count, error);
-    if (status >= 0)
-        status = rsc_crowd_new(&crowd, search, interleave, analysis->normal, analysis->options.line_bytes,
-                               analysis->options.seed + search->plan->threads, error);
-    if (status >= 0 && every == 1 && analysis->options.samples == RSC_LOOPS_SAMPLES_DEFAULT)
-        every = thin(crowd, &analysis->points, samples);
-    for (size_t i = 0; status >= 0 && i < analysis->points.count; i++) {
-        const struct rsc_point *point = &analysis->points.point[i];
-        uint32_t place = (uint32_t)i - analysis->points.first[point->reference];
-        if (every > 1 && place % every && place >= RSC_POINTS_LEAST) continue;
-        sample_point(crowd, point, samples);
-        if (nest->status < 0)
-            status = rsc_fail(error, nest->status, "%s: this nest is too large to analyse", nest->region->name);
-    }
-    if (status >= 0 && windows) status = rsc_windows_look(windows, crowd, error);
-    rsc_crowd_free(crowd);
-    if (status < 0) return status;
-    rsc_loops_samples_weigh(&analysis->points, samples, search->plan->phase_start[nest->phase_count]);
-    return 0;
-}
-
-/* ---- curves ---- */
-
-size_t rsc_loops_grid(uint64_t lines, uint64_t *size) {
-    size_t count = 0;
-    for (int k = 0; count < RSC_LOOPS_GRID_MAX; k++) {
-        uint64_t next = (uint64_t)(exp2(k / 8.0) + 0.5);
-        if (count && next == size[count - 1]) continue;
-        size[count++] = next;
-        if (next >= lines) break;
-    }
-    return count;
-}
-
-static size_t sizes_up_to(const uint64_t *size, size_t sizes, double distance) {
-    return RSC_SEARCH(0, sizes, i, (double)size[i] <= distance);
-}
-
-int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_count, const uint64_t *size,
-                    size_t sizes, double confidence, uint64_t line_bytes, struct rsc_mrc_point *mrc) {
-    /* by[r][g]: reuses of reference r that miss in the first g sizes only */
-    double *by = calloc((size_t)reference_count * (sizes + 1), sizeof *by);
-    double *weight = calloc(reference_count + 1, sizeof *weight), *reuses = calloc(reference_count + 1, sizeof *reuses);
-    if (!by || !weight || !reuses) {
-        free(by);
-        free(weight);
-        free(reuses);
-        return RSC_ENOMEM;
-    }
-    double all = 0;
-    for (size_t i = 0; i < samples->count; i++) {
-        const struct rsc_reuse_sample *sample = &samples->sample[i];
-        if (sample->interval <= 0) continue;
-        uint32_t r = samples->reference[i];
-        by[(size_t)r * (sizes + 1) + sizes_up_to(size, sizes, sample->distance)]++;
-        reuses[r]++;
-        weight[r] += sample->weight;
-        all += sample->weight;
-    }
-    for (uint32_t r = 0; r < reference_count; r++)
-        for (size_t g = sizes; g-- > 0;) by[(size_t)r * (sizes + 1) + g] += by[(size_t)r * (sizes + 1) + g + 1];
-    double z = rsc_normal_quantile(0.5 + confidence / 200), cold = samples->cold / samples->references;
-    for (size_t g = 0; g < sizes; g++) {
-        double missing = 0, variance = 0;
-        for (uint32_t r = 0; r < reference_count; r++) {
-            if (reuses[r] <= 0 || all <= 0) continue;
-            double part = weight[r] / all, misses = by[(size_t)r * (sizes + 1) + g + 1], n = reuses[r];
-            missing += part * misses / n;
-            double p = (misses + 0.5) / (n + 1);
-            variance += part * part * p * (1 - p) / n;
-        }
-        double ratio = cold + (1 - cold) * fmin(missing, 1), half = (1 - cold) * z * sqrt(variance);
-        if (samples->lines > 0 && (double)size[g] >= samples->lines) {
-            ratio = cold;
-            half = 0;
-        }
-        double low = ratio - half, high = ratio + half;
-        mrc[g] = (struct rsc_mrc_point){.lines = size[g],
-                                        .bytes = size[g] * line_bytes,
-                                        .miss_ratio = ratio,
-                                        .low = low < cold ? cold : low,
-                                        .high = high > 1 ? 1 : high};
-        if (mrc[g].low > ratio) mrc[g].low = ratio;
-    }
-    free(by);
-    free(weight);
-    free(reuses);
-    return 0;
-}
 
 /* ---- results ---- */
 
@@ -368,9 +171,8 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
                         const struct rsc_interleave *interleave, uint32_t every, double distinct, const uint64_t *size,
                         size_t sizes, struct rsc_loops_samples *samples, struct rsc_mrc_point *mrc,
                         struct rsc_error *error) {
-    int racetrack = interleave->kind == RSC_INTERLEAVE_RACETRACK, status;
+    int status;
     struct rsc_nest *nest = analysis->nest;
-    const double *cut = search->plan->phase_start + 1;
     struct rsc_windows windows = {0};
     if ((interleave->kind == RSC_INTERLEAVE_BURSTY || interleave->kind == RSC_INTERLEAVE_IID) && !search->plan->deals &&
         rsc_plan_has_dealing(search->plan)) { /* the assignment of chunks depends on which thread comes first */
@@ -385,18 +187,16 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
         rsc_plan_free(plan);
         return status;
     }
-    if (racetrack) {
+    if (interleave->kind == RSC_INTERLEAVE_RACETRACK) {
         status = rsc_loops_sample_racetrack(analysis, search->plan->threads, every, samples, error);
+        samples->lines = distinct;
+        if (status >= 0)
+            status = rsc_footprint_distances(samples->sample, samples->count, samples->references, samples->cold, NULL,
+                                             0, 1);
     } else {
-        status = sample_crowd(analysis, search, interleave, every, samples, every == 1 ? &windows : NULL, error);
-        samples->cold = distinct;
-        if (status >= 0) status = know_first_uses(analysis, samples);
+        status = rsc_loops_sample_crowd(analysis, search, interleave, every, distinct, samples,
+                                        every == 1 ? &windows : NULL, error);
     }
-    samples->lines = distinct;
-    if (status >= 0)
-        status = rsc_footprint_distances(samples->sample, samples->count, samples->references, samples->cold, cut,
-                                         racetrack || !nest->phase_count ? 0 : nest->phase_count - 1,
-                                         racetrack ? 1 : RSC_LOOPS_SLICES);
     struct rsc_chance chance = {0};
     rsc_rng_seed(&chance.rng, analysis->options.seed, 64);
     for (size_t i = 0; status >= 0 && windows.first && i < samples->count; i++)

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/pages.h"
+#include "base/rng.h"
 
 #define BITMAP_BYTES_MAX (UINT64_C(4) << 30)
 /* Microseconds: of a run and of a line of one that has gaps when marking, and of a line when searching line by line. */
@@ -288,8 +289,26 @@ static void mark_one_by_one(struct marking *marking) {
     }
 }
 
+/* Picks the lines of certain ranks. */
+static void pick_lines(const struct marking *marking, uint64_t count, struct rsc_distinct_picks *picks) {
+    struct rsc_rng rng;
+    uint64_t rank = 0, word = 0;
+    rsc_rng_seed(&rng, (uint64_t)marking->first_line, 65);
+    picks->count = count < RSC_DISTINCT_PICKS ? (uint32_t)count : RSC_DISTINCT_PICKS;
+    for (uint32_t k = 0; k < picks->count; k++) {
+        uint64_t from = k * count / picks->count, to = (k + 1) * count / picks->count,
+                 wanted = from + rsc_rng_below(&rng, to - from), in_word;
+        while (in_word = (uint64_t)__builtin_popcountll(marking->bitmap[word]), rank + in_word <= wanted)
+            rank += in_word, word++;
+        uint64_t bits = marking->bitmap[word];
+        for (uint64_t i = rank; i < wanted; i++) bits &= bits - 1;
+        picks->address[k] = (marking->first_line + (int64_t)(64 * word + (uint64_t)__builtin_ctzll(bits))) *
+                            ((int64_t)1 << marking->line_shift);
+    }
+}
+
 static int count_space(struct rsc_search *search, uint32_t space, uint32_t thread, uint32_t line_shift,
-                       uint64_t runs_max, uint64_t *count, struct rsc_error *error) {
+                       uint64_t runs_max, uint64_t *count, struct rsc_distinct_picks *picks, struct rsc_error *error) {
     struct rsc_nest *nest = search->nest;
     struct marking marking = {.search = search,
                               .thread = thread,
@@ -326,6 +345,7 @@ static int count_space(struct rsc_search *search, uint32_t space, uint32_t threa
         }
     if (status >= 0)
         for (uint64_t w = 0; w <= (lines - 1) / 64; w++) *count += (uint64_t)__builtin_popcountll(marking.bitmap[w]);
+    if (status >= 0 && picks) pick_lines(&marking, *count, picks);
     rsc_pages_free(marking.bitmap, bytes);
     return status;
 }
@@ -337,20 +357,21 @@ int rsc_distinct_own(struct rsc_search *search, uint64_t line_bytes, uint64_t *l
         if (!search->nest->program->array[space].is_private) continue;
         lines[space] = 0;
         for (uint32_t t = 0; t < search->plan->threads && status >= 0; t++)
-            status = count_space(search, space, t, shift, 0, &lines[space], error);
+            status = count_space(search, space, t, shift, 0, &lines[space], NULL, error);
     }
     return status;
 }
 
 int rsc_distinct_lines(struct rsc_search *search, uint32_t thread, uint64_t line_bytes, uint64_t runs_max,
-                       uint64_t *lines, struct rsc_error *error) {
+                       uint64_t *lines, struct rsc_distinct_picks *picks, struct rsc_error *error) {
     struct rsc_nest *nest = search->nest;
     uint32_t shift = (uint32_t)__builtin_ctzll(line_bytes);
     int status = 0;
     for (uint32_t space = 0; space < nest->space_count && status >= 0; space++) {
         lines[space] = 0;
         if (nest->program->array[space].is_private && thread == RSC_ALL_THREADS) continue;
-        status = count_space(search, space, thread, shift, runs_max, &lines[space], error);
+        status =
+            count_space(search, space, thread, shift, runs_max, &lines[space], picks ? &picks[space] : NULL, error);
     }
     if (status >= 0 && thread == RSC_ALL_THREADS) status = rsc_distinct_own(search, line_bytes, lines, error);
     return status;

@@ -10,14 +10,22 @@
 
 #define RSC_ALL_THREADS UINT32_MAX
 
+#define RSC_DISTINCT_PICKS 512u /* of each space */
+
+/* Some lines of each space, spread over it: `count` addresses of lines, one at random of each part. */
+struct rsc_distinct_picks {
+    uint32_t count;
+    int64_t address[RSC_DISTINCT_PICKS];
+};
+
 /*
  * Distinct lines of each space (nest.h) that `thread` touches, or all together; a private
  * array has its lines once for each thread. `lines`: [space_count].
  * `runs_max`: RSC_ELIMIT if more runs would have to be marked; 0: no limit, lines of
- * references with very many runs are searched one by one.
+ * references with very many runs are searched one by one. `picks`: [space_count], or NULL; none of private arrays.
  */
 int rsc_distinct_lines(struct rsc_search *search, uint32_t thread, uint64_t line_bytes, uint64_t runs_max,
-                       uint64_t *lines, struct rsc_error *error);
+                       uint64_t *lines, struct rsc_distinct_picks *picks, struct rsc_error *error);
 
 /* Again for private arrays alone, all threads of the plan together. */
 int rsc_distinct_own(struct rsc_search *search, uint64_t line_bytes, uint64_t *lines, struct rsc_error *error);

@@ -10,6 +10,8 @@
 #define POINTS_MAX (UINT64_C(1) << 28)
 
 void rsc_points_free(struct rsc_points *points) {
+    for (uint32_t r = 0; points->alone && r < points->reference_count; r++) rsc_nest_free(points->alone[r]);
+    free(points->alone);
     free(points->point);
     free(points->references);
     free(points->first);
@@ -77,52 +79,70 @@ static int draw(struct rsc_points *points, struct rsc_nest *nest, struct rsc_nes
     return 0;
 }
 
-int rsc_points_new(struct rsc_points *out, struct rsc_nest *nest, uint32_t region, uint64_t line_bytes,
-                   uint32_t samples, uint64_t seed, struct rsc_error *error) {
-    uint32_t references = nest->reference_count;
-    struct rsc_rng rng;
-    int status = RSC_ENOMEM;
-    memset(out, 0, sizeof *out);
-    rsc_rng_seed(&rng, seed, 60);
-    struct rsc_nest **alone = calloc(references + 1, sizeof *alone);
-    uint64_t *wanted = calloc(references + 1, sizeof *wanted);
-    out->references = calloc(references + 1, sizeof *out->references);
-    out->first = calloc(references + 2, sizeof *out->first);
-    if (!alone || !wanted || !out->references || !out->first) goto out;
-    double total = 0;
-    for (uint32_t r = 0; r < references; r++) {
-        status = rsc_nest_new(&alone[r], nest->program, region, r, line_bytes, error);
-        if (status < 0) goto out;
-        for (uint32_t s = 0; s < alone[r]->segment_count; s++)
-            out->references[r] += (uint64_t)alone[r]->segment[s].total;
-        total += (double)out->references[r];
-    }
-    uint64_t count = 0;
-    for (uint32_t r = 0; r < references; r++) {
-        wanted[r] = samples ? (uint64_t)(samples * ((double)out->references[r] / total) + 0.5) : out->references[r];
-        if (wanted[r] < RSC_POINTS_LEAST) wanted[r] = RSC_POINTS_LEAST;
-        if (wanted[r] > out->references[r]) wanted[r] = out->references[r];
-        count += wanted[r];
-    }
-    if (count > POINTS_MAX) {
-        status = rsc_fail(error, RSC_ELIMIT, "%s: %llu references are too many to analyse every one",
-                          nest->region->name, (unsigned long long)count);
-        goto out;
-    }
-    out->point = malloc((count + 1) * sizeof *out->point);
-    status = out->point ? 0 : RSC_ENOMEM;
-    for (uint32_t r = 0; r < references && status >= 0; r++) {
-        out->first[r] = (uint32_t)out->count;
-        status = draw(out, nest, alone[r], r, wanted[r], &rng);
-    }
-    out->first[references] = (uint32_t)out->count;
-out:
-    for (uint32_t r = 0; alone && r < references; r++) rsc_nest_free(alone[r]);
-    free(alone);
-    free(wanted);
-    if (status < 0) rsc_points_free(out);
+static int report(int status, const struct rsc_nest *nest, struct rsc_error *error) {
     if (status == RSC_ENOMEM) return rsc_fail_memory(error, "samples of a loop nest");
     if (status == RSC_EINVAL || (status == RSC_ELIMIT && error && !error->code))
         return rsc_fail(error, status, "%s: references cannot be numbered", nest->region->name);
+    return status;
+}
+
+int rsc_points_draw(struct rsc_points *out, const struct rsc_points *from, struct rsc_nest *nest,
+                    const uint64_t *wanted, uint64_t seed, struct rsc_error *error) {
+    uint32_t references = nest->reference_count;
+    struct rsc_rng rng;
+    uint64_t count = 0;
+    rsc_rng_seed(&rng, seed, 60);
+    memset(out, 0, sizeof *out);
+    for (uint32_t r = 0; r < references; r++)
+        count += wanted[r] < from->references[r] ? wanted[r] : from->references[r];
+    if (count > POINTS_MAX)
+        return rsc_fail(error, RSC_ELIMIT, "%s: %llu references are too many to analyse every one", nest->region->name,
+                        (unsigned long long)count);
+    out->references = malloc((references + (size_t)1) * sizeof *out->references);
+    out->first = calloc(references + (size_t)2, sizeof *out->first);
+    out->point = malloc((count + 1) * sizeof *out->point);
+    int status = out->references && out->first && out->point ? 0 : RSC_ENOMEM;
+    if (status >= 0) memcpy(out->references, from->references, references * sizeof *out->references);
+    for (uint32_t r = 0; r < references && status >= 0; r++) {
+        out->first[r] = (uint32_t)out->count;
+        status =
+            draw(out, nest, from->alone[r], r, wanted[r] < from->references[r] ? wanted[r] : from->references[r], &rng);
+    }
+    if (status >= 0) out->first[references] = (uint32_t)out->count;
+    else rsc_points_free(out);
+    return report(status, nest, error);
+}
+
+int rsc_points_new(struct rsc_points *out, struct rsc_nest *nest, uint32_t region, uint64_t line_bytes,
+                   uint32_t samples, uint64_t seed, struct rsc_error *error) {
+    uint32_t references = nest->reference_count;
+    struct rsc_points counted = {.reference_count = references}; /* without points */
+    int status = RSC_ENOMEM;
+    memset(out, 0, sizeof *out);
+    uint64_t *wanted = calloc(references + (size_t)1, sizeof *wanted);
+    counted.alone = calloc(references + (size_t)1, sizeof *counted.alone);
+    counted.references = calloc(references + (size_t)1, sizeof *counted.references);
+    double total = 0;
+    if (wanted && counted.alone && counted.references) status = 0;
+    for (uint32_t r = 0; r < references && status >= 0; r++) {
+        status = rsc_nest_new(&counted.alone[r], nest->program, region, r, line_bytes, error);
+        for (uint32_t s = 0; status >= 0 && s < counted.alone[r]->segment_count; s++)
+            counted.references[r] += (uint64_t)counted.alone[r]->segment[s].total;
+        total += (double)counted.references[r];
+    }
+    for (uint32_t r = 0; r < references && status >= 0; r++) {
+        wanted[r] =
+            samples ? (uint64_t)(samples * ((double)counted.references[r] / total) + 0.5) : counted.references[r];
+        if (wanted[r] < RSC_POINTS_LEAST) wanted[r] = RSC_POINTS_LEAST;
+    }
+    if (status >= 0) status = rsc_points_draw(out, &counted, nest, wanted, seed, error);
+    else status = report(status, nest, error);
+    if (status >= 0) {
+        out->alone = counted.alone;
+        out->reference_count = references;
+        counted.alone = NULL;
+    }
+    rsc_points_free(&counted);
+    free(wanted);
     return status;
 }

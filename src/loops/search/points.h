@@ -29,11 +29,16 @@ struct rsc_points {
     size_t count;
     uint64_t *references; /* instances of each reference in one run of the segments */
     uint32_t *first;      /* [reference_count + 1]: points are in order of reference */
+    struct rsc_nest **alone; /* owned, by reference: the nest that numbers its instances; NULL for a further set */
+    uint32_t reference_count;
 };
 
 /* `samples` 0: every instance. Returns 0, RSC_ENOMEM, or RSC_ELIMIT for more than 2^28 points. */
 int rsc_points_new(struct rsc_points *out, struct rsc_nest *nest, uint32_t region, uint64_t line_bytes,
                    uint32_t samples, uint64_t seed, struct rsc_error *error);
+/* A further set of points, wanted[r] of reference r (or all it has). `from` must outlive the call alone. */
+int rsc_points_draw(struct rsc_points *out, const struct rsc_points *from, struct rsc_nest *nest,
+                    const uint64_t *wanted, uint64_t seed, struct rsc_error *error);
 void rsc_points_free(struct rsc_points *points);
 
 #endif

@@ -1,0 +1,114 @@
+/* curve.c - from samples with distances to a miss ratio curve with error bars; see region_analysis.h. */
+#include "loops/model/region_analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "estimate/statistics.h"
+
+#define DISTANCES_EXACT 64.0 /* shorter distances are those of simulated windows */
+#define DISTANCE_SHARE 0.03
+#define DISTANCE_PICKS 0.008 /* of all lines: about half of what each line looked at stands for */
+
+size_t rsc_loops_grid(uint64_t lines, uint64_t *size) {
+    size_t count = 0;
+    for (int k = 0; count < RSC_LOOPS_GRID_MAX; k++) {
+        uint64_t next = (uint64_t)(exp2(k / 8.0) + 0.5);
+        if (count && next == size[count - 1]) continue;
+        size[count++] = next;
+        if (next >= lines) break;
+    }
+    return count;
+}
+
+static size_t sizes_up_to(const uint64_t *size, size_t sizes, double distance) {
+    return RSC_SEARCH(0, sizes, i, (double)size[i] <= distance);
+}
+
+void rsc_loops_tally_free(struct rsc_loops_tally *tally) {
+    free(tally->by);
+    free(tally->weight);
+    free(tally->ratio);
+    memset(tally, 0, sizeof *tally);
+}
+
+int rsc_loops_tally_new(struct rsc_loops_tally *tally, const struct rsc_loops_samples *samples, uint32_t references,
+                        const uint64_t *size, size_t sizes) {
+    *tally = (struct rsc_loops_tally){.sizes = sizes, .cold = samples->cold / samples->references};
+    tally->by = calloc((size_t)references * (sizes + 1) + 1, sizeof *tally->by);
+    tally->weight = calloc(references + (size_t)1, sizeof *tally->weight);
+    tally->ratio = calloc(sizes + 1, sizeof *tally->ratio);
+    if (!tally->by || !tally->weight || !tally->ratio) {
+        rsc_loops_tally_free(tally);
+        return RSC_ENOMEM;
+    }
+    for (size_t i = 0; i < samples->count; i++) {
+        const struct rsc_reuse_sample *sample = &samples->sample[i];
+        if (sample->interval <= 0) continue;
+        uint32_t r = samples->reference[i];
+        tally->by[(size_t)r * (sizes + 1) + sizes_up_to(size, sizes, sample->distance)]++;
+        tally->weight[r] += sample->weight;
+        tally->all += sample->weight;
+    }
+    for (uint32_t r = 0; r < references; r++) {
+        double *by = tally->by + (size_t)r * (sizes + 1);
+        for (size_t g = sizes; g-- > 0;) by[g] += by[g + 1];
+        for (size_t g = 0; g < sizes && by[0] > 0 && tally->all > 0; g++)
+            tally->ratio[g] += tally->weight[r] / tally->all * by[g + 1] / by[0];
+    }
+    for (size_t g = 0; g < sizes; g++)
+        tally->ratio[g] = tally->cold + (1 - tally->cold) * (tally->ratio[g] < 1 ? tally->ratio[g] : 1);
+    return 0;
+}
+
+double rsc_loops_tally_variance(const struct rsc_loops_tally *tally, uint32_t reference, size_t g) {
+    const double *by = tally->by + (size_t)reference * (tally->sizes + 1);
+    if (by[0] <= 0 || tally->all <= 0) return 0;
+    double part = (1 - tally->cold) * tally->weight[reference] / tally->all, p = (by[g + 1] + 0.5) / (by[0] + 1);
+    return part * part * p * (1 - p);
+}
+
+/*
+ * The error of distances, as a standard deviation: of counted ones, that of the lines looked at; of the others, a
+ * share. bench_loops near has the coverage that these give.
+ */
+static double distance_error(const struct rsc_loops_samples *samples, double lines) {
+    return lines < DISTANCES_EXACT ? 0 : fmax(DISTANCE_SHARE * lines, DISTANCE_PICKS * samples->lines);
+}
+
+int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_count, const uint64_t *size,
+                    size_t sizes, double confidence, uint64_t line_bytes, struct rsc_mrc_point *mrc) {
+    struct rsc_loops_tally tally = {0}, smaller = {0}, larger = {0};
+    uint64_t *shifted = malloc((sizes + 1) * sizeof *shifted);
+    double z = rsc_normal_quantile(0.5 + confidence / 200);
+    int status = shifted ? rsc_loops_tally_new(&tally, samples, reference_count, size, sizes) : RSC_ENOMEM;
+    for (int side = -1; side <= 1 && status >= 0; side += 2) { /* what a distance that is off would change */
+        for (size_t g = 0; g < sizes; g++) {
+            double at = (double)size[g] + side * z * distance_error(samples, (double)size[g]);
+            shifted[g] = at > 1 ? (uint64_t)(at + 0.5) : 1;
+            if (g && shifted[g] < shifted[g - 1]) shifted[g] = shifted[g - 1];
+        }
+        status = rsc_loops_tally_new(side < 0 ? &smaller : &larger, samples, reference_count, shifted, sizes);
+    }
+    for (size_t g = 0; g < sizes && status >= 0; g++) {
+        double variance = 0, ratio = tally.ratio[g], cold = tally.cold;
+        for (uint32_t r = 0; r < reference_count; r++)
+            if (tally.by[(size_t)r * (sizes + 1)] > 0)
+                variance += rsc_loops_tally_variance(&tally, r, g) / tally.by[(size_t)r * (sizes + 1)];
+        double half = z * sqrt(variance), low = ratio - hypot(half, ratio - larger.ratio[g]),
+               high = ratio + hypot(half, smaller.ratio[g] - ratio);
+        if (samples->lines > 0 && (double)size[g] >= samples->lines) ratio = low = high = cold;
+        mrc[g] = (struct rsc_mrc_point){.lines = size[g],
+                                        .bytes = size[g] * line_bytes,
+                                        .miss_ratio = ratio,
+                                        .low = low < cold ? cold : low,
+                                        .high = high > 1 ? 1 : high};
+        if (mrc[g].low > ratio) mrc[g].low = ratio;
+    }
+    rsc_loops_tally_free(&tally);
+    rsc_loops_tally_free(&smaller);
+    rsc_loops_tally_free(&larger);
+    free(shifted);
+    return status;
+}
