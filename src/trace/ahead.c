@@ -1,18 +1,17 @@
 /*
  * ahead.c - decode-ahead.
  *
- * One pool task pulls batches from the inner source into a small ring. A batch is
+ * A thread pulls batches from the inner source into a small ring. A batch is
  * passed on without a copy when the inner source keeps it long enough (`keeps`).
  * The thread table is always copied: the inner source may move it.
  */
 #include "trace/ahead.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/pool.h"
+#include "base/fill_ahead.h"
 
 #define DEPTH 3u /* batches decoded and waiting, or being read */
 
@@ -30,17 +29,8 @@ struct slot {
 struct ahead_source {
     struct rsc_source source;
     struct rsc_source *inner;
-    struct rsc_pool *pool;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    /* Under the lock: */
-    uint64_t made, taken; /* batches */
-    int reading;          /* the last one taken is still being read */
-    int stop;
-    int status; /* 1 while there is more, then what next returned */
-    struct rsc_error error;
     struct rsc_trace_info before; /* what the inner source knew when decoding began */
-    /* Each slot belongs to the decoder until made, then to the reader until given back. */
+    struct rsc_fill_ahead ahead;
     struct slot slots[DEPTH];
 };
 
@@ -94,7 +84,9 @@ static int copy_threads(struct slot *slot) {
     return 0;
 }
 
-static int fill_slot(struct ahead_source *ahead, struct slot *slot, struct rsc_error *error) {
+static int fill_slot(void *context, uint64_t number, struct rsc_error *error) {
+    struct ahead_source *ahead = context;
+    struct slot *slot = &ahead->slots[number % DEPTH];
     int status = ahead->inner->ops->next(ahead->inner, &slot->batch, error);
     if (status <= 0) return status;
     if (copy_threads(slot) < 0 || (ahead->inner->keeps < DEPTH && copy_columns(slot) < 0))
@@ -102,60 +94,18 @@ static int fill_slot(struct ahead_source *ahead, struct slot *slot, struct rsc_e
     return 1;
 }
 
-static void decode(void *argument) {
-    struct ahead_source *ahead = argument;
-    pthread_mutex_lock(&ahead->lock);
-    while (ahead->status > 0) {
-        while (!ahead->stop && ahead->made - ahead->taken + (uint64_t)ahead->reading >= DEPTH)
-            pthread_cond_wait(&ahead->changed, &ahead->lock);
-        if (ahead->stop) break;
-        struct slot *slot = &ahead->slots[ahead->made % DEPTH];
-        struct rsc_error error;
-        pthread_mutex_unlock(&ahead->lock);
-        int status = fill_slot(ahead, slot, &error);
-        pthread_mutex_lock(&ahead->lock);
-        if (status > 0) ahead->made++;
-        else ahead->status = status;
-        if (status < 0) ahead->error = error;
-        pthread_cond_broadcast(&ahead->changed);
-    }
-    pthread_mutex_unlock(&ahead->lock);
-}
-
 static int ahead_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
     struct ahead_source *ahead = (struct ahead_source *)source;
-    int status = 1;
-    pthread_mutex_lock(&ahead->lock);
-    ahead->reading = 0;
-    pthread_cond_broadcast(&ahead->changed);
-    while (ahead->taken == ahead->made && ahead->status > 0) pthread_cond_wait(&ahead->changed, &ahead->lock);
-    if (ahead->taken < ahead->made) {
-        *batch = ahead->slots[ahead->taken++ % DEPTH].batch;
-        ahead->reading = 1;
-    } else {
-        status = ahead->status;
-        if (status < 0 && error) *error = ahead->error;
-    }
-    pthread_mutex_unlock(&ahead->lock);
+    uint32_t slot;
+    int status = rsc_fill_ahead_next(&ahead->ahead, &slot, error);
+    if (status > 0) *batch = ahead->slots[slot].batch;
     return status;
-}
-
-static void stop_decoding(struct ahead_source *ahead) {
-    pthread_mutex_lock(&ahead->lock);
-    ahead->stop = 1;
-    pthread_cond_broadcast(&ahead->changed);
-    pthread_mutex_unlock(&ahead->lock);
-    rsc_pool_free(ahead->pool);
-    ahead->pool = NULL;
 }
 
 /* The inner source's totals change while decoding: until it has ended, report the values from before. */
 static void ahead_info(struct rsc_source *source, struct rsc_trace_info *info) {
     struct ahead_source *ahead = (struct ahead_source *)source;
-    pthread_mutex_lock(&ahead->lock);
-    int ended = ahead->status <= 0;
-    pthread_mutex_unlock(&ahead->lock);
-    if (ended && ahead->inner->ops->info) ahead->inner->ops->info(ahead->inner, info);
+    if (rsc_fill_ahead_ended(&ahead->ahead) && ahead->inner->ops->info) ahead->inner->ops->info(ahead->inner, info);
     else if (ahead->inner->ops->info) {
         struct rsc_trace_info outer = *info;
         *info = ahead->before;
@@ -167,7 +117,7 @@ static void ahead_info(struct rsc_source *source, struct rsc_trace_info *info) {
 
 static void ahead_close(struct rsc_source *source) {
     struct ahead_source *ahead = (struct ahead_source *)source;
-    if (ahead->pool) stop_decoding(ahead);
+    rsc_fill_ahead_stop(&ahead->ahead);
     ahead->inner->ops->close(ahead->inner);
     for (uint32_t i = 0; i < DEPTH; i++) {
         free(ahead->slots[i].columns);
@@ -175,8 +125,6 @@ static void ahead_close(struct rsc_source *source) {
         free(ahead->slots[i].event_data);
         free(ahead->slots[i].threads);
     }
-    pthread_cond_destroy(&ahead->changed);
-    pthread_mutex_destroy(&ahead->lock);
     free(ahead);
 }
 
@@ -187,7 +135,6 @@ int rsc_ahead_open(struct rsc_source **out, struct rsc_source *inner, struct rsc
     if (!ahead) return rsc_fail_memory(error, "decode-ahead");
     ahead->source.ops = &ahead_ops;
     ahead->inner = inner;
-    ahead->status = 1;
     ahead->before = (struct rsc_trace_info){.source = "",
                                             .command = "",
                                             .filter = "",
@@ -196,16 +143,8 @@ int rsc_ahead_open(struct rsc_source **out, struct rsc_source *inner, struct rsc
                                             .full_accesses = RSC_UNKNOWN,
                                             .full_instructions = RSC_UNKNOWN};
     if (inner->ops->info) inner->ops->info(inner, &ahead->before);
-    pthread_mutex_init(&ahead->lock, NULL);
-    pthread_cond_init(&ahead->changed, NULL);
-    int status = rsc_pool_new(&ahead->pool, 1, error);
-    if (status < 0) {
-        pthread_cond_destroy(&ahead->changed);
-        pthread_mutex_destroy(&ahead->lock);
-        free(ahead);
-        return status;
-    }
-    rsc_pool_submit(ahead->pool, decode, ahead);
-    *out = &ahead->source;
-    return 0;
+    int status = rsc_fill_ahead_start(&ahead->ahead, DEPTH, fill_slot, ahead, error);
+    if (status < 0) free(ahead);
+    else *out = &ahead->source;
+    return status;
 }
