@@ -8,6 +8,19 @@
 #include "base/rng.h"
 #include "distance/exact/exact_replay.h"
 
+/* A line with its last use. */
+struct held {
+    uint64_t line, time;
+    uint32_t tag;
+};
+
+static void hold(void *list, uint64_t line, const struct rsc_exact *exact, uint32_t slot) {
+    ((struct held *)list)[rsc_rank_before(&exact->rank, slot)] = (struct held){line, rsc_exact_time(exact, slot), 0};
+}
+
+/* Lines held, least recently used first. */
+static void list_held(const struct rsc_exact *exact, struct held *list) { rsc_exact_visit(exact, hold, list); }
+
 static void run(struct rsc_exact *exact, const uint64_t *lines, const uint32_t *tags, uint32_t count) {
     uint32_t *rd = malloc(count * sizeof *rd), *last_tag = malloc(count * sizeof *last_tag);
     uint64_t *ri = malloc(count * sizeof *ri);
@@ -22,16 +35,16 @@ static void lines_leave_the_stack(void **state) {
     static const uint64_t lines[] = {5, 6, 7, 5, 8}, asked[] = {7, 9, 5, 7, 6, 8};
     static const uint32_t tags[] = {50, 60, 70, 51, 80};
     struct rsc_replayed said[6];
-    struct rsc_held_line list[4];
+    struct held list[4];
     struct rsc_exact exact;
     (void)state;
     assert_int_equal(rsc_exact_init(&exact, rsc_simd_best(), 0), 0);
     run(&exact, lines, tags, 5); /* least recently used first: 6 7 5 8 */
     assert_int_equal(exact.rank.set, 4);
-    rsc_exact_list(&exact, list);
-    assert_true(list[0].line == 6 && list[0].time == 1 && list[0].tag == 60);
-    assert_true(list[2].line == 5 && list[2].time == 3 && list[2].tag == 51);
-    assert_true(list[3].line == 8 && list[3].time == 4 && list[3].tag == 80);
+    list_held(&exact, list);
+    assert_true(list[0].line == 6 && list[0].time == 1);
+    assert_true(list[2].line == 5 && list[2].time == 3);
+    assert_true(list[3].line == 8 && list[3].time == 4);
 
     rsc_exact_take_out(&exact, asked, 6, said);
     assert_true(said[0].time == 2 && said[0].above == 2 && said[0].tag == 70);
@@ -47,7 +60,7 @@ static void lines_leave_the_stack(void **state) {
 /* Random references and random lines taken out, against a plain list; every width, and places so few that it compacts. */
 static void many_lines_against_a_list(enum rsc_simd simd) {
     enum { LINES = 3000, REFERENCES = 20000, ASKED = 6000 };
-    struct rsc_held_line *truth = calloc(LINES, sizeof *truth), *list = calloc(LINES, sizeof *list);
+    struct held *truth = calloc(LINES, sizeof *truth), *list = calloc(LINES, sizeof *list);
     uint64_t *lines = malloc(REFERENCES * sizeof *lines), *ask = malloc(ASKED * sizeof *ask), depth = 0;
     uint32_t *tags = malloc(REFERENCES * sizeof *tags);
     struct rsc_replayed *said = malloc(ASKED * sizeof *said);
@@ -62,7 +75,7 @@ static void many_lines_against_a_list(enum rsc_simd simd) {
         while (at < depth && truth[at].line != lines[i]) at++;
         if (at == depth) depth++;
         for (; at + 1 < depth; at++) truth[at] = truth[at + 1];
-        truth[depth - 1] = (struct rsc_held_line){lines[i], i, tags[i]};
+        truth[depth - 1] = (struct held){lines[i], i, tags[i]};
     }
     run(&exact, lines, tags, REFERENCES);
     for (uint64_t i = 0; i < ASKED; i++) ask[i] = rsc_rng_below(&rng, LINES) * 97;
@@ -78,9 +91,8 @@ static void many_lines_against_a_list(enum rsc_simd simd) {
         for (; at < depth; at++) truth[at] = truth[at + 1];
     }
     assert_int_equal(exact.rank.set, depth);
-    rsc_exact_list(&exact, list);
-    for (uint64_t i = 0; i < depth; i++)
-        assert_true(list[i].line == truth[i].line && list[i].time == truth[i].time && list[i].tag == truth[i].tag);
+    list_held(&exact, list);
+    for (uint64_t i = 0; i < depth; i++) assert_true(list[i].line == truth[i].line && list[i].time == truth[i].time);
     rsc_exact_free(&exact);
     free(truth);
     free(list);

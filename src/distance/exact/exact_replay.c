@@ -7,21 +7,19 @@ void rsc_exact_take_out(struct rsc_exact *exact, const uint64_t *lines, uint32_t
 
 int rsc_exact_settle(struct rsc_exact *exact) { return rsc_exact_shrink_recent(exact, 0); }
 
-struct listing {
+struct visit {
     const struct rsc_exact *exact;
-    struct rsc_held_line *list;
+    rsc_exact_visitor *take;
+    void *context;
 };
 
-static void list_line(void *context, uint64_t line, uint32_t unit) {
-    const struct listing *listing = context;
-    const struct rsc_exact *exact = listing->exact;
-    uint32_t slot = exact->map.units[unit] - 1;
-    if (slot >= RSC_UNIT_OTHER - 1) return;
-    listing->list[rsc_rank_before(&exact->rank, slot)] =
-        (struct rsc_held_line){line, rsc_exact_time(exact, slot), exact->map.extra ? exact->map.extra[unit] : 0};
+static void visit_unit(void *context, uint64_t line, uint32_t unit) {
+    const struct visit *visit = context;
+    uint32_t slot = visit->exact->map.units[unit] - 1;
+    if (slot < RSC_UNIT_OTHER - 1) visit->take(visit->context, line, visit->exact, slot);
 }
 
-void rsc_exact_list(struct rsc_exact *exact, struct rsc_held_line *list) {
-    struct listing listing = {exact, list};
-    if (exact->rank.set) rsc_line_map_visit(&exact->map, list_line, &listing);
+void rsc_exact_visit(const struct rsc_exact *exact, rsc_exact_visitor *take, void *context) {
+    struct visit visit = {exact, take, context};
+    if (exact->rank.set) rsc_line_map_visit(&exact->map, visit_unit, &visit);
 }

@@ -39,13 +39,10 @@ void rsc_exact_take_out(struct rsc_exact *exact, const uint64_t *lines, uint32_t
 typedef void rsc_exact_take_out_fn(struct rsc_exact *, const uint64_t *, uint32_t, struct rsc_replayed *);
 RSC_WIDE_DECLARE(rsc_exact_take_out_fn, rsc_exact_take_out); /* exact_replay_kernel.c */
 
-/* A line held by a state, with its last use. */
-struct rsc_held_line {
-    uint64_t line, time;
-    uint32_t tag;
-};
+/* A line held by a state: its last use was at rsc_exact_time(exact, slot), and slots are in the order of last uses. */
+typedef void rsc_exact_visitor(void *context, uint64_t line, const struct rsc_exact *exact, uint32_t slot);
 
-/* Writes every line held by a settled state to list (exact->rank.set of them), least recently used first. */
-void rsc_exact_list(struct rsc_exact *exact, struct rsc_held_line *list);
+/* Visits every line held by a state, except those of its recent filter (a settled state has none), in no order. */
+void rsc_exact_visit(const struct rsc_exact *exact, rsc_exact_visitor *take, void *context);
 
 #endif

@@ -20,6 +20,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
+#include "base/line_hash.h"
 #include "base/numbers.h"
 #include "distance/engine_kind.h"
 #include "distance/shards/engine_shards.h"
@@ -93,40 +95,61 @@ static int shards_create(void **state, const struct rsc_engine_options *options,
 
 /* ---- after an exact beginning ---- */
 
-/* Lines of the exact state, least recently used first. NULL: out of memory. */
-static struct rsc_held_line *list_lines(struct rsc_exact *exact, uint64_t *count) {
+/* A line of the exact state that the sample keeps. */
+struct held_line {
+    uint64_t line, time, hash;
+};
+
+struct held_lines {
+    const struct rsc_line_filter *filter;
+    struct held_line *list;
+    size_t count, room;
+    int failed;
+};
+
+static void hold(struct held_lines *held, uint64_t line, uint64_t hash, uint64_t time) {
+    held->failed |= rsc_grow(&held->list, &held->room, held->count + 1, sizeof *held->list) < 0;
+    if (!held->failed) held->list[held->count++] = (struct held_line){line, time, hash};
+}
+
+static void hold_chosen(void *context, uint64_t line, const struct rsc_exact *exact, uint32_t slot) {
+    struct held_lines *held = context;
+    uint64_t hash = rsc_line_hash(line, held->filter->offset);
+    if (hash <= held->filter->limit) hold(held, line, hash, rsc_exact_time(exact, slot));
+}
+
+static int by_time(const void *a, const void *b) {
+    uint64_t x = ((const struct held_line *)a)->time, y = ((const struct held_line *)b)->time;
+    return x < y ? -1 : x > y;
+}
+
+/* Lines of the exact state that the sample keeps, least recently used first. */
+static void list_lines(struct held_lines *held, const struct rsc_exact *exact) {
     const struct rsc_recent *recent = &exact->recent;
-    uint64_t older = exact->rank.set;
-    struct rsc_held_line *list = malloc((older + recent->count + 1) * sizeof *list);
-    if (!list) return NULL;
-    rsc_exact_list(exact, list);
-    /* lines in the recent filter were used after all others */
+    rsc_exact_visit(exact, hold_chosen, held);
     for (uint32_t lane = 0; lane < recent->count; lane++) {
-        uint64_t at = older + lane;
-        for (; at > older && list[at - 1].time > recent->time[lane]; at--) list[at] = list[at - 1];
-        list[at] = (struct rsc_held_line){recent->line[lane], recent->time[lane], 0};
+        uint64_t hash = rsc_line_hash(recent->line[lane], held->filter->offset);
+        if (hash <= held->filter->limit) hold(held, recent->line[lane], hash, recent->time[lane]);
     }
-    *count = older + recent->count;
-    return list;
+    if (held->count) qsort(held->list, held->count, sizeof *held->list, by_time);
 }
 
 int rsc_shards_engine_follow(void **state, const struct rsc_engine_options *options, double rate, uint32_t lines_most,
-                             struct rsc_exact *exact, struct rsc_error *error) {
-    uint64_t count = 0;
+                             const struct rsc_exact *exact, struct rsc_error *error) {
     int status = create(state, options, rate, lines_most, error);
     if (status < 0) return status;
     struct shards_engine *engine = *state;
     struct rsc_shards *shards = &engine->shards;
-    struct rsc_held_line *list = list_lines(exact, &count);
-    if (!list) status = RSC_ENOMEM;
-    for (uint64_t i = 0; !status && i < count; i++) {
-        uint64_t hash = rsc_line_hash(list[i].line, shards->filter.offset);
+    struct held_lines held = {.filter = &shards->filter};
+    list_lines(&held, exact);
+    if (held.failed) status = RSC_ENOMEM;
+    for (size_t i = 0; !status && i < held.count; i++) {
         uint32_t node;
-        if (hash > shards->filter.limit) continue;
-        status = rsc_sampled_stack_add(&shards->stack, list[i].line, hash, list[i].time, &node);
-        if (!status && lines_most) rsc_shards_bound(shards, hash, node);
+        if (held.list[i].hash > shards->filter.limit) continue; /* the rate has fallen meanwhile */
+        status = rsc_sampled_stack_add(&shards->stack, held.list[i].line, held.list[i].hash, held.list[i].time, &node);
+        if (!status && lines_most) rsc_shards_bound(shards, held.list[i].hash, node);
     }
-    free(list);
+    free(held.list);
     shards->filter.references = engine->before = exact->now;
     engine->held = rsc_exact_distinct(exact);
     if (!status) return 0;

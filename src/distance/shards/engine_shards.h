@@ -21,7 +21,7 @@ struct rsc_shards_parameters {
  * Returns 0, RSC_ENOMEM or RSC_ELIMIT; *state is then NULL.
  */
 int rsc_shards_engine_follow(void **state, const struct rsc_engine_options *options, double rate, uint32_t lines_most,
-                             struct rsc_exact *exact, struct rsc_error *error);
+                             const struct rsc_exact *exact, struct rsc_error *error);
 
 /* The references counted. */
 uint64_t rsc_shards_engine_references(const void *state);
