@@ -18,6 +18,7 @@
 
 #include "bench/patterns.h"
 #include "engine/engine_auto.h"
+#include "engine/engine_spec.h"
 #include "profile/metrics.h"
 
 #define BATCH 16384u
@@ -108,6 +109,7 @@ static struct rsc_profile *run(const char *name, double allowed, uint64_t seed, 
     struct rsc_error error;
     double start = cpu_seconds_now();
     need(rsc_engine_new(&engine, &options, &error), name);
+    rsc_engine_expect(engine, access_count);
     for (uint64_t done = 0; done < access_count; done += BATCH) {
         struct rsc_batch batch = {.addr = addresses + done, .meta = metas + done, .instructions = RSC_UNKNOWN};
         batch.count = access_count - done < BATCH ? (uint32_t)(access_count - done) : BATCH;

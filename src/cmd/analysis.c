@@ -245,6 +245,7 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
     uint64_t done = 0;
     int status;
     rsc_trace_get_info(trace, &info);
+    for (size_t i = 0; i < analysis->count; i++) rsc_engine_expect(analysis->engines[i], info.accesses);
     while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
         status = rsc_analysis_push(analysis, batch, NULL, error);
         if (status < 0) return status;

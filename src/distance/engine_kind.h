@@ -83,6 +83,8 @@ struct rsc_engine_kind {
     void (*destroy)(void *state); /* NULL is allowed */
     /* Fills the fields it knows of a zeroed struct whose error is NAN; changes nothing. NULL: nothing known. */
     void (*so_far)(const void *state, struct rsc_so_far *so_far);
+    /* Says that about this many accesses will come in all; before the first. NULL: of no use. */
+    void (*expect)(void *state, uint64_t accesses);
     /* Shows every distance to the observer from now on. NULL: it has none. */
     void (*watch)(void *state, const struct rsc_distance_watch *watch);
 };

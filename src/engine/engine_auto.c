@@ -16,6 +16,8 @@
  *             enough, the sample takes over its lines from the exact state, which is
  *             dropped. Otherwise there is another preview with twice the lines.
  *
+ * If the length of the trace is known, it is not sampled from the second half on: that would not pay.
+ *
  * auto_curve.h combines the distances: exact ones from before, long ones from sampled
  * lines, short ones from bursts. Whether the rest of the trace resembles the preview
  * is unknown; the final error bars cover the whole trace, and made.sampling reports
@@ -57,6 +59,7 @@ struct auto_engine {
     enum { EXACT, PREVIEW, SAMPLED } mode;
     struct rsc_exact exact; /* dropped when sampled */
     struct rsc_counting counting;
+    uint64_t expected; /* references of the whole trace; UINT64_MAX: not known */
     uint64_t try_at; /* lines at which a preview begins */
     struct rsc_auto_preview preview;
     struct rsc_rng rng; /* chooses blocks of the preview */
@@ -101,6 +104,7 @@ static int auto_create(void **state, const struct rsc_engine_options *options, c
     engine->options = *options;
     if (options->error > 0) engine->options.attribute = 2;
     rsc_rng_seed(&engine->rng, options->seed, 0);
+    engine->expected = UINT64_MAX;
     if (options->error > 0) {
         /* errors fall with the square root of the lines; docs/measured/approximate.md has the measured ones */
         double kept = fmax(KEPT_LEAST, 0.5 / (options->error * options->error));
@@ -164,9 +168,15 @@ static int run_sampled(struct auto_engine *engine, const struct rsc_batch *batch
     return status < 0 ? rsc_fail_memory(error, "bursts") : 0;
 }
 
+/*
+ * Taking over costs about an eighth of the exact analysis so far, and a sample at least a
+ * third of the rest: it pays if at least half of the trace is left when the preview ends.
+ */
 static void start_preview(struct auto_engine *engine) {
     uint64_t distinct = rsc_exact_distinct(&engine->exact), length = PREVIEW_TIMES * distinct;
     if (length < engine->counting.sum.references / 4) length = engine->counting.sum.references / 4;
+    engine->try_at = UINT64_MAX;
+    if (engine->counting.sum.references + length > engine->expected / 2) return;
     rsc_auto_preview_restart(&engine->preview);
     engine->keep_most = (uint64_t)((double)distinct * RATE) * KEEP_TIMES;
     engine->preview_end = engine->counting.sum.references + length;
@@ -286,6 +296,8 @@ static void auto_so_far(const void *state, struct rsc_so_far *so_far) {
     if (so_far->references) so_far->error *= (double)sampled / (double)so_far->references;
 }
 
+static void auto_expect(void *state, uint64_t accesses) { ((struct auto_engine *)state)->expected = accesses; }
+
 /* With --error, memory depends on the sample's size, which is not known in advance. */
 static uint64_t auto_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
     return options->error > 0 ? 0 : rsc_exact_memory(options, parameters, lines);
@@ -302,4 +314,5 @@ const struct rsc_engine_kind rsc_engine_auto = {
     .finish = auto_finish,
     .destroy = auto_destroy,
     .so_far = auto_so_far,
+    .expect = auto_expect,
 };

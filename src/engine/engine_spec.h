@@ -25,6 +25,9 @@ int rsc_engine_spec_is_exact(const struct rsc_engine_spec *spec);
 /* Progress of an engine; call between pushes. */
 void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_far);
 
+/* Tells the engine about how many accesses will come in all; RSC_UNKNOWN: not known. Before the first. */
+void rsc_engine_expect(struct rsc_engine *engine, uint64_t accesses);
+
 /* Bytes used for this many distinct lines; 0: little, for any number of lines. */
 uint64_t rsc_engine_memory(const struct rsc_engine *engine, uint64_t lines);
 

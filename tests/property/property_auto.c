@@ -22,6 +22,7 @@
 #include "distance/shards/line_filter.h"
 #include "engine/auto_preview.h"
 #include "engine/engine_auto.h"
+#include "engine/engine_spec.h"
 #include "distance/shards/engine_shards.h"
 #include "profile/metrics.h"
 #include "profile/profile_model.h"
@@ -39,12 +40,14 @@ static void fill(const char *spec, uint64_t seed, uint32_t count) {
     rsc_generator_free(generator);
 }
 
-static struct rsc_profile *analyse(const char *name, double allowed, uint32_t count) {
+/* expected: accesses that the engine is told will come; RSC_UNKNOWN: it is not told. */
+static struct rsc_profile *analyse_expecting(const char *name, double allowed, uint32_t count, uint64_t expected) {
     struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .error = allowed, .seed = 3};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
     if (rsc_engine_new(&engine, &options, &error) < 0) fail_msg("%s", error.message);
+    rsc_engine_expect(engine, expected);
     for (uint32_t done = 0; done < count; done += 10000) {
         struct rsc_batch batch = {.count = count - done < 10000 ? count - done : 10000,
                                   .addr = addr + done,
@@ -55,6 +58,10 @@ static struct rsc_profile *analyse(const char *name, double allowed, uint32_t co
     assert_int_equal(rsc_engine_finish(engine, &profile, &error), 0);
     rsc_engine_free(engine);
     return profile;
+}
+
+static struct rsc_profile *analyse(const char *name, double allowed, uint32_t count) {
+    return analyse_expecting(name, allowed, count, RSC_UNKNOWN);
 }
 
 /* All of it as JSON, but for the time it took. */
@@ -204,12 +211,25 @@ static void keeps_to_the_error(void **state) {
     assert_true(sampled >= 3);
 }
 
+/* A sample that would only see the end of the trace costs more than it saves. */
+static void does_not_sample_a_short_rest(void **state) {
+    (void)state;
+    fill("uniform,lines=100K", 9, ACCESSES);
+    struct rsc_profile *long_one = analyse_expecting("auto", 0.05, ACCESSES, ACCESSES);
+    struct rsc_profile *short_one = analyse_expecting("auto", 0.05, ACCESSES / 10, ACCESSES / 10);
+    assert_string_equal(long_one->made.by, "exact, then shards");
+    assert_string_equal(short_one->made.by, "exact");
+    rsc_profile_free(long_one);
+    rsc_profile_free(short_one);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_exact_unless_sampling_pays),
         cmocka_unit_test(a_sample_follows_an_exact_state),
         cmocka_unit_test(a_preview_sees_what_a_sample_would_keep),
         cmocka_unit_test(keeps_to_the_error),
+        cmocka_unit_test(does_not_sample_a_short_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
