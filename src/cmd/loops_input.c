@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
@@ -152,6 +153,17 @@ static int is_tree(const char *path) {
     return !strcmp(path, "-") || (suffix && !strcmp(suffix, ".loop"));
 }
 
+/* The language that a file's suffix names, if it is one that is not read. */
+static const char *other_language(const char *path) {
+    static const char *const known[][2] = {{".f", "Fortran"},   {".for", "Fortran"}, {".f77", "Fortran"},
+                                           {".f90", "Fortran"}, {".f95", "Fortran"}, {".f03", "Fortran"},
+                                           {".f08", "Fortran"}, {".rs", "Rust"},     {".jl", "Julia"}};
+    const char *suffix = strrchr(path, '.');
+    for (size_t i = 0; suffix && i < sizeof known / sizeof *known; i++)
+        if (!strcasecmp(suffix, known[i][0])) return known[i][1];
+    return NULL;
+}
+
 static int place_arrays(struct rsc_loops_input *input, uint64_t line_bytes, struct rsc_loop_program *program,
                         struct rsc_error *error) {
     for (size_t b = 0; b < input->base_count; b++) {
@@ -174,6 +186,11 @@ int rsc_loops_input_read(struct rsc_loops_input *input, uint64_t line_bytes, str
     *program = NULL;
     *text = NULL;
     int tree = is_tree(input->path);
+    const char *other = other_language(input->path);
+    if (other)
+        return rsc_fail(error, RSC_EUNSUPPORTED,
+                        "%s: %s is not read, only C: write its loops as a .loop file (docs/guide/loop-tree.md)",
+                        input->path, other);
     int status = tree ? read_file(input->path, text, bytes, error) : read_source(input, text, bytes, error);
     if (!status)
         status = rsc_loop_text_read(*text, *bytes, input->path, tree ? input->settings : NULL,

@@ -234,3 +234,37 @@ reusescope loops: --format speedscope: not one of text, json, csv, html
 [2]
 $ ls x.*
 x.html
+
+# Minima and maxima as PPCG writes them.
+$ printf '%s\n' '#define min(x,y) ({ __typeof__(x) _x = (x); __typeof__(y) _y = (y); _x < _y ? _x : _y; })' '#define max(x,y) ({ __typeof__(x) _x = (x); __typeof__(y) _y = (y); _x > _y ? _x : _y; })' 'static double a[500][500], b[500][500];' 'void kernel(void) {' '#pragma omp parallel for' 'for (int c0 = 0; c0 < 500; c0 += 32)' 'for (int c1 = 0; c1 < 500; c1 += 32)' 'for (int c2 = 0; c2 <= min(31, 499 - c0); c2++)' 'for (int c3 = max(0, 1 - c1); c3 <= min(31, min(499, 600 - c0) - c1); c3++)' 'a[c0 + c2][c1 + c3] = b[c0 + c2][c1 + c3]; }' > ppcg.c; reusescope loops ppcg.c --emit-ir
+loops 1
+array a 8 [500][500]
+array b 8 [500][500]
+\
+nest "kernel:6" function kernel @"ppcg.c":6 {
+  parallel @6 {
+    for c0 = 0 to 499 step 32 share static @6 {
+      for c1 = 0 to 499 step 32 @7 {
+        for c2 = 0 to min(31, -c0 + 499) @8 {
+          for c3 = max(0, -c1 + 1) to min(31, -c1 + 499, -c0 - c1 + 600) @9 {
+            read b[c0 + c2][c1 + c3] @10 "b[c0 + c2][c1 + c3]"
+            write a[c0 + c2][c1 + c3] @10 "a[c0 + c2][c1 + c3]"
+          }
+        }
+      }
+    }
+  }
+}
+$ echo 'int a[9], b[9]; void f(void) { for (int i = 0; i < 9; i++) a[i] = ({ int t = b[i]; t + 1; }); }' > value.c; reusescope loops value.c --list
+value.c:1: f: sequential, 2 references in the source
+$ echo 'int a[9], b[9]; void f(void) { for (int i = 0; i < 9; i++) a[i] = ({ int t = b[i]; t++; t; }); }' > value.c; reusescope loops value.c --list
+value.c:1: f: sequential, 1 reference in the source
+value.c:1:   not affine: a statement in an expression
+
+# Other languages.
+$ echo 'fn main() {}' > x.rs; reusescope loops x.rs
+reusescope: x.rs: Rust is not read, only C: write its loops as a .loop file (docs/guide/loop-tree.md)
+[1]
+$ echo 'end' > x.F90; reusescope loops x.F90
+reusescope: x.F90: Fortran is not read, only C: write its loops as a .loop file (docs/guide/loop-tree.md)
+[1]

@@ -381,6 +381,24 @@ static void eval_conditional(struct front *front, CXCursor cursor, struct value 
     front_eval(front, kids.item[holds ? 1 : 2], value);
 }
 
+static int is_statement(enum CXCursorKind kind) { return kind >= CXCursor_FirstStmt && kind <= CXCursor_LastStmt; }
+
+/* ({ int x = a; int y = b; x < y ? x : y; }), as minima of polyhedral compilers are written: declarations and a value. */
+static void eval_statements(struct front *front, CXCursor cursor, struct value *value) {
+    struct kids kids = front_kids(front, cursor);
+    if (kids.count == 1 && front_kind(front, kids.item[0]) == CXCursor_CompoundStmt)
+        kids = front_kids(front, kids.item[0]);
+    unsigned plain = 0;
+    while (plain + 1 < kids.count && front_kind(front, kids.item[plain]) == CXCursor_DeclStmt) plain++;
+    if (plain + 1 != kids.count || is_statement(front_kind(front, kids.item[plain]))) {
+        if (front_has_references(front, cursor)) front_gap(front, cursor, "a statement in an expression");
+        value_opaque(value, "a statement in an expression");
+        return;
+    }
+    for (unsigned i = 0; i < plain; i++) front_simple(front, kids.item[i]);
+    front_eval(front, kids.item[plain], value);
+}
+
 void front_eval(struct front *front, CXCursor cursor, struct value *value) {
     struct kids kids;
     int64_t number;
@@ -429,10 +447,7 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
     case CXCursor_UnaryOperator: eval_unary(front, cursor, value); break;
     case CXCursor_ConditionalOperator: eval_conditional(front, cursor, value); break;
     case CXCursor_CallExpr: front_call(front, cursor, value); break;
-    case CXCursor_StmtExpr:
-        if (front_has_references(front, cursor)) front_gap(front, cursor, "a statement in an expression");
-        value_opaque(value, "a statement in an expression");
-        break;
+    case CXCursor_StmtExpr: eval_statements(front, cursor, value); break;
     default: eval_all(front, cursor, value, "it is not an integer"); break;
     }
     front->nesting--;
@@ -546,7 +561,7 @@ static enum CXChildVisitResult look_for_reference(struct front *front, CXCursor 
     (void)context;
     enum CXCursorKind kind = front_kind(front, cursor);
     int touches = kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_CompoundAssignOperator ||
-                  (kind == CXCursor_CallExpr && !front_call_is_pure(front, cursor)) || kind == CXCursor_StmtExpr;
+                  (kind == CXCursor_CallExpr && !front_call_is_pure(front, cursor));
     if (kind == CXCursor_UnaryExpr) return CXChildVisit_Continue; /* sizeof a[0] reads nothing */
     if (kind == CXCursor_BinaryOperator)
         touches = front->clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign;
