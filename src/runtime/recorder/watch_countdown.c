@@ -41,19 +41,6 @@ static void end_watching(void) {
     rsc_asm_thread.counter = NEVER;
 }
 
-void rsc_watch_thread_end(void) {
-    struct rsc_watch_local *local = &rsc_watch_local;
-    struct rsc_watch_thread *thread = local->thread;
-    if (!local->started || local->over || local->depth) return;
-    uint64_t now = local->in_window && thread ? thread->window_position : position();
-    if (thread) rsc_watch_close_thread(thread, now);
-    else if (rsc_watch_area) {
-        __atomic_fetch_add(&rsc_watch_area->unsampled_accesses, now, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&rsc_watch_area->unsampled_threads, 1, __ATOMIC_RELAXED);
-    }
-    end_watching();
-}
-
 /* ---- samples ---- */
 
 /* The first access of the recorded piece, from the n-th on, to anything watched around a word; UINT32_MAX: none. */
@@ -104,6 +91,21 @@ static uint64_t close_window(struct rsc_watch_thread *thread) {
     for (uint32_t i = 0; i < used; i++) thread->words[i] = 0; /* unwritten words must be zero */
     rsc_watch_adjust_period(thread);
     return end;
+}
+
+void rsc_watch_thread_end(void) {
+    struct rsc_watch_local *local = &rsc_watch_local;
+    struct rsc_watch_thread *thread = local->thread;
+    if (!local->started || local->over || local->depth) return;
+    rsc_asm_local.busy = 1;
+    uint64_t now = local->in_window && thread ? close_window(thread) : position();
+    if (thread) rsc_watch_close_thread(thread, now);
+    else if (rsc_watch_area) {
+        __atomic_fetch_add(&rsc_watch_area->unsampled_accesses, now, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&rsc_watch_area->unsampled_threads, 1, __ATOMIC_RELAXED);
+    }
+    end_watching();
+    rsc_asm_local.busy = 0;
 }
 
 /* Position of the next sample; not before `from`, which would be in the past. */
