@@ -50,6 +50,17 @@ static const struct rsc_option options[] = {
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
+static const struct rsc_option output_options[] = {
+    RSC_HEADING("output"),
+    {RSC_OPT_OUTPUT, 'o', "output", "FILE",
+     "write here: .json, .csv, .txt, .html render, anything else is a file of profiles; - is standard output", NULL},
+    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json, csv or html", "text json csv html"},
+    {RSC_OPT_AT, 0, "at", "SIZE", "rank references by misses in a cache of SIZE (default: this machine's L2)", NULL},
+    {RSC_OPT_NO_COMMAND, 0, "no-command", NULL,
+     "for sharing: leave out the command line and the folders of absolute paths", NULL},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
 struct request {
     struct rsc_session *session;
     struct rsc_loops_input input;
@@ -425,6 +436,6 @@ const struct rsc_verb rsc_verb_loops = {
              "from -D, --set and the source's constants. Non-affine code is reported with its line, and its "
              "loop is left out unless --skip-nonaffine.",
     .example = "reusescope loops examples/loops/matmul.c -D N=512 -t 1,4,64",
-    .groups = {options, rsc_loops_input_options, rsc_output_options, rsc_common_options},
+    .groups = {options, rsc_loops_input_options, output_options, rsc_common_options},
     .run = run_loops,
 };

@@ -232,6 +232,11 @@ reusescope loops: folded is not a format for this result: text, json, csv, html
 $ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 --format speedscope
 reusescope loops: --format speedscope: not one of text, json, csv, html
 [2]
+$ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 --weight misses 2>&1 | head -1
+reusescope loops: unknown option --weight (see: reusescope help loops)
+$ reusescope loops --help | grep -c 'folded\|speedscope\|--weight'
+0
+[1]
 $ ls x.*
 x.html
 
