@@ -63,6 +63,7 @@ static int build_command(struct command *command, const struct rsc_launch *launc
     word(command, "--tool=reusescope");
     word(command, "-q");
     word(command, "--vgdb=no");
+    word(command, "--fair-sched=try"); /* else a thread that waits for another may run on and on */
     word(command, "--max-threads=4096");
     option(command, "--log-fd", (uint64_t)log_fd);
     option(command, "--messages", (uint64_t)log_fd);
