@@ -30,7 +30,7 @@ build: bootstrap-run ## build the tool and the library
 run: build ## watch a small program, show which lines miss and why
 	@scripts/demo build/release/reusescope
 
-test: bootstrap-cross ## all tests, about 25 minutes on 2 cores
+test: bootstrap-cross ## all tests, about 40 minutes on 2 cores
 	@tests/run-labels quick san live cross
 
 test-quick: bootstrap-test ## unit, property, command line, includes, documents

@@ -27,7 +27,7 @@ struct rsc_order_bounds {
         uint64_t references; /* each uncertain among `others` / `references` others on average */
         double others;
     } bin[RSC_ORDER_BINS]; /* [0]: of certain place; [b]: 2^(b-1) up to 2^b - 1 others */
-    uint64_t recorded; /* references, of which so many conflict: */
+    uint64_t recorded; /* references */
     uint64_t conflicts; /* may be invalidated or not: another thread wrote the line at an uncertain time */
     double
         time_ns; /* sum over references: how long the segment of time is that they are in, if others overlap with it */

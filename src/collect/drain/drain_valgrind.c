@@ -62,7 +62,7 @@ struct rsc_block_reader {
     uint32_t part_count;
     int recording;
     int marked; /* between the marks */
-    int inside; /* the region's function runs, called by this thread with so many open calls: */
+    int inside; /* this thread called the region's function, and is in it; its open calls then: */
     uint32_t region_thread, region_depth;
     uint64_t passed; /* instructions so far, towards the window */
 };

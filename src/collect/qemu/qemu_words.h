@@ -68,7 +68,7 @@ extern __thread struct rsc_qemu_thread {
     uint64_t
         *returns; /* [RSC_QEMU_CALLS_MAX]: return addresses of open calls, while waiting for the region's function */
     uint32_t calls;
-    uint32_t slow; /* the next so many words take the slow path, and get their time there */
+    uint32_t slow; /* this many words still take the slow path, which notes their time */
     uint64_t spun_ns; /* when that was last requested by a loop that waits */
 } thread;
 
