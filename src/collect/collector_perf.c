@@ -97,6 +97,7 @@ static int start(struct rsc_collector *collector, struct rsc_error *error) {
     if (!request->target->rebuilt) status = rsc_perf_probe_pmu(&run->machine, "", error);
     if (status < 0) return status;
     describe_sampling(run, &request->wanted);
+    rsc_rebuilt_prepare(&collector->launch, request);
     status = request->target->rebuilt ? rsc_rebuilt_launch(&collector->launch, request, error)
                                       : rsc_plain_launch(&collector->launch, request, &run->machine, error);
     return status < 0 ? status : rsc_watch_drain_new(&run->drain, collector->launch.ring, error);

@@ -100,10 +100,11 @@ static int start(struct rsc_collector *collector, struct rsc_error *error) {
     struct rsc_launch_command launched = {.path = command->words ? command->words[0] : NULL,
                                           .words = command->words,
                                           .environment = {{"LD_PRELOAD", NULL}}}; /* -E passes it to the guest */
+    if (!status) status = rsc_ring_run_start(collector, error);
     if (!status) status = rsc_launch_start(&collector->launch, &launched, error);
     free(command->words);
     free(command);
-    return status < 0 ? status : rsc_ring_run_start(collector, error);
+    return status;
 }
 
 static int finish(struct rsc_collector *collector, struct rsc_whole_run *whole, struct rsc_error *error) {

@@ -26,8 +26,9 @@ static int start(struct rsc_collector *collector, struct rsc_error *error) {
     struct rsc_roi roi = {.path = NULL};
     int status = 0;
     if (request->roi_function) status = rsc_roi_open(&roi, request->target->path, request->roi_function, error);
-    if (!status) status = rsc_rebuilt_launch(&collector->launch, request, error);
+    rsc_rebuilt_prepare(&collector->launch, request);
     if (!status) status = rsc_ring_run_start(collector, error);
+    if (!status) status = rsc_rebuilt_launch(&collector->launch, request, error);
     if (status < 0) {
         rsc_roi_close(&roi);
         return status;

@@ -110,10 +110,10 @@ static int start(struct rsc_collector *collector, struct rsc_error *error) {
         launched.environment[1].name = "LD_PRELOAD";
         launched.environment[1].value = strchr(command->preload, '=') + 1;
     }
+    if (!status) status = rsc_ring_run_start(collector, error);
     if (!status) status = rsc_launch_start(launch, &launched, error);
     free(command->words);
     free(command);
-    if (!status) status = rsc_ring_run_start(collector, error);
     if (status < 0) return status;
     struct rsc_drain_window window = {request->skip, request->length, request->roi_marked,
                                       request->roi_function != NULL};

@@ -7,6 +7,8 @@
 #include "base/fail.h"
 #include "multicore/finished_samples.h"
 
+#define UNFINISHED_MAX (1u << 22) /* samples: more than all threads can have at a time */
+
 struct program_samples {
     struct rsc_engine_options options;
     struct rsc_sampler_options sampler;
@@ -71,9 +73,11 @@ static int push(void *state, const struct rsc_batch *batch, const struct rsc_bat
                 struct rsc_error *error) {
     struct program_samples *samples = state;
     struct rsc_attribution *attribution = samples->places.attribution;
-    uint32_t unused;
+    struct rsc_batch events = *batch;
+    uint32_t none; /* accesses: a program that overwrites its ring may send some */
+    events.count = 0;
     if (columns->whole) samples->whole = columns->whole;
-    if (attribution && batch->event_count && rsc_attribution_tags(attribution, batch, &unused) < 0)
+    if (attribution && batch->event_count && rsc_attribution_tags(attribution, &events, &none) < 0)
         return rsc_fail_memory(error, "samples");
     if (batch->thread_count && rsc_finished_samples_see_thread(&samples->sum, batch->thread_count - 1) < 0)
         return rsc_fail_memory(error, "thread rows");
@@ -105,6 +109,7 @@ static void take_unfinished(struct rsc_finished_samples *sum, const struct rsc_s
     struct rsc_sample_record record = {
         .outcome = RSC_SAMPLE_LAST_TOUCH, .use = {.thread = UINT32_MAX}, .weight = last_period};
     if (count && weight > 0) record.weight = fmax(1, weight / (double)count);
+    if (count > UNFINISHED_MAX) count = UNFINISHED_MAX;
     for (; count; count--) take(sum, &record);
 }
 

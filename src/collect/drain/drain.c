@@ -15,6 +15,7 @@
 
 #define SAMPLES_BATCH 16384u
 #define HELD_WAIT_NS 500000
+#define REFERENCES_MAX (1ull << 60) /* of all threads: 30 years at 1 GHz */
 #define BY_PART (1ull << 63) /* in thread_of: only signal handlers of that thread have been seen */
 
 int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_error *error) {
@@ -27,6 +28,9 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
                   : ring->keep_lines ? &rsc_drain_lines
                   : ring->sampled    ? &rsc_drain_samples
                                      : &rsc_drain_rebuilt;
+    drain->keep_shift = ring->keep_lines ? ring->keep_shift & 63 : 6;
+    drain->keep_limit = ring->keep_limit;
+    drain->keep_offset = ring->keep_offset;
     const int skips = drain->mode == &rsc_drain_lines;
     drain->addr = malloc(RSC_BATCH_ACCESSES * sizeof *drain->addr);
     drain->meta = malloc(RSC_BATCH_ACCESSES * sizeof *drain->meta);
@@ -120,12 +124,17 @@ int rsc_drain_take_records(struct rsc_drain *drain, struct rsc_drain_cursor *cur
     return 0;
 }
 
-void rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t references,
-                                uint64_t crossings) {
+uint64_t rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t references,
+                                    uint64_t crossings) {
+    if (references > REFERENCES_MAX - drain->stats.references) {
+        drain->stats.unknown++;
+        return 0;
+    }
     drain->stats.references += references;
     drain->stats.accesses += references;
     drain->stats.accesses -= crossings < drain->stats.accesses ? crossings : drain->stats.accesses;
     if (cursor->number < drain->thread_room) drain->thread_references[cursor->number] += references;
+    return references;
 }
 
 /* Returns a taken block to the ring. */

@@ -35,6 +35,7 @@ struct rsc_drain_stats {
 
 struct rsc_drain;
 
+/* What the ring says about itself is read here, once: call it before the program runs, which can overwrite it. */
 int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_error *error);
 void rsc_drain_free(struct rsc_drain *drain);
 

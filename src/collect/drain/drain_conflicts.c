@@ -33,7 +33,7 @@ static void note(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor,
 }
 
 void rsc_drain_note_conflicts(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint32_t from) {
-    const uint64_t shift = drain->ring->keep_lines ? drain->ring->keep_shift & 63 : 6;
+    const uint64_t shift = drain->keep_shift;
     for (uint32_t i = from; i < drain->count; i++)
         note(drain, cursor, drain->addr[i] >> shift, (int)(drain->meta[i] >> 32 & 1));
 }

@@ -11,6 +11,8 @@
 #include "base/line_hash.h"
 #include "collect/drain/drain_state.h"
 
+#define ADDRESS_MASK ((1ull << 48) - 1)
+
 _Static_assert(RSC_RAW_WORDS <= RSC_BLOCK_WORDS, "what a thread left unlooked at is expanded as a block is");
 
 static void take_kept(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t addr, uint32_t size,
@@ -25,14 +27,15 @@ static void take_kept(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
 
 /* An access that the thread itself did not filter. */
 static void look_at(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record) {
-    const uint64_t shift = drain->ring->keep_shift & 63, size = rsc_record_size(record->word);
-    uint64_t end = record->addr + (size ? size - 1 : 0), last = end >> shift, references = 0;
-    for (uint64_t line = record->addr >> shift; line <= last; line++, references++) {
-        if (rsc_line_hash(line, drain->ring->keep_offset) > drain->ring->keep_limit) {
+    const uint64_t shift = drain->keep_shift, size = rsc_record_size(record->word);
+    const uint64_t addr = record->addr & ADDRESS_MASK;
+    uint64_t end = addr + (size ? size - 1 : 0), last = end >> shift, references = 0;
+    for (uint64_t line = addr >> shift; line <= last; line++, references++) {
+        if (rsc_line_hash(line, drain->keep_offset) > drain->keep_limit) {
             cursor->skipped++;
             continue;
         }
-        uint64_t start = line << shift, from = start > record->addr ? start : record->addr;
+        uint64_t start = line << shift, from = start > addr ? start : addr;
         uint64_t line_end = start + (1ull << shift) - 1, to = line_end < end ? line_end : end;
         take_kept(drain, cursor, from, size ? (uint32_t)(to - from + 1) : 0,
                   rsc_record_type(record->word) == RSC_RECORD_WRITE, rsc_record_pc(record->word));
@@ -70,11 +73,10 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
         else if (type == RSC_RECORD_KEPT_READ || type == RSC_RECORD_KEPT_WRITE) {
             cursor->skipped += record->addr >> 48;
             rsc_drain_count_references(drain, cursor, (record->addr >> 48) + 1, 0);
-            take_kept(drain, cursor, record->addr & ((1ull << 48) - 1), rsc_record_size(record->word),
+            take_kept(drain, cursor, record->addr & ADDRESS_MASK, rsc_record_size(record->word),
                       type == RSC_RECORD_KEPT_WRITE, payload);
         } else if (type == RSC_RECORD_SKIPPED) {
-            cursor->skipped += payload;
-            rsc_drain_count_references(drain, cursor, payload, record->addr);
+            cursor->skipped += rsc_drain_count_references(drain, cursor, payload, record->addr);
         } else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) {
             look_at(drain, cursor, record);
         } else if (rsc_drain_take_event(drain, cursor, slot, record) < 0) {
@@ -87,8 +89,7 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
 /* References that a dead thread had counted but not reported. */
 static void take_untold(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     if (!__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) {
-        cursor->skipped += slot->skipped;
-        rsc_drain_count_references(drain, cursor, slot->skipped, slot->crossings);
+        cursor->skipped += rsc_drain_count_references(drain, cursor, slot->skipped, slot->crossings);
         drain->stats.instructions += slot->own_instructions;
         drain->instructions += slot->own_instructions;
     }

@@ -113,7 +113,8 @@ struct rsc_drain_line {
 
 struct rsc_drain {
     struct rsc_ring *ring;
-    const struct rsc_drain_mode *mode; /* as the ring had it at the start */
+    const struct rsc_drain_mode *mode; /* as the ring had it at the start, like the next three */
+    uint64_t keep_shift, keep_limit, keep_offset;
     struct rsc_drain_cursor cursors[RSC_RING_SLOTS];
     struct rsc_thread_table threads;
     struct rsc_u64_table processes; /* numbers by rsc_process_id() */
@@ -185,9 +186,12 @@ uint32_t rsc_drain_count_unpublished(const uint64_t *words, uint32_t count);
 int rsc_drain_take_records(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                            uint64_t most);
 uint64_t rsc_drain_count_records(const struct rsc_record *records, uint32_t count);
-/* References of a thread, and references beyond its accesses; may include those counted before. */
-void rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t references,
-                                uint64_t crossings);
+/*
+ * References of a thread, and references beyond its accesses; may include those counted before. Returns the first, or
+ * 0 if no program can have made as many: something wrote over the ring.
+ */
+uint64_t rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t references,
+                                    uint64_t crossings);
 
 /* ---- drain_valgrind.c ---- */
 struct rsc_block_reader;

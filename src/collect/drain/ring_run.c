@@ -83,7 +83,7 @@ void rsc_ring_run_describe_cpu(const struct rsc_collector *collector, struct rsc
     const struct rsc_launch *launch = &collector->launch;
     double kernel = seconds_of(&launch->usage.ru_stime), all = kernel + seconds_of(&launch->usage.ru_utime);
     rsc_ring_run_describe(collector, facts, stats);
-    facts->coverage = facts->instructions ? (double)stats->instructions / (double)facts->instructions : 1;
+    facts->coverage = facts->instructions ? fmin(1, (double)stats->instructions / (double)facts->instructions) : 1;
     rsc_facts_add(
         facts,
         "it waited %.1f s for the analysis; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)",

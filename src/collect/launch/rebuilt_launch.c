@@ -11,9 +11,9 @@
 
 #define SAMPLES_LEAST 20u /* samples of the program counter: fewer are too few for a share */
 
-/* Settings that the runtime reads from the ring. */
-static void say_what_is_wanted(struct rsc_ring *ring, const struct rsc_collect_request *request) {
+void rsc_rebuilt_prepare(struct rsc_launch *launch, const struct rsc_collect_request *request) {
     const struct rsc_wanted *wanted = &request->wanted;
+    struct rsc_ring *ring = launch->ring;
     ring->rebuilt = 1;
     if (wanted->line_bytes) ring->keep_shift = (uint64_t)__builtin_ctz(wanted->line_bytes);
     if (wanted->what == RSC_TAKES_LINES) {
@@ -38,7 +38,6 @@ static void say_what_is_wanted(struct rsc_ring *ring, const struct rsc_collect_r
 int rsc_rebuilt_launch(struct rsc_launch *launch, const struct rsc_collect_request *request, struct rsc_error *error) {
     char told[512];
     const char *plain = getenv("REUSESCOPE_TEST_PLAIN_CODE"); /* for tests of code for processors without AVX-512 */
-    say_what_is_wanted(launch->ring, request);
     snprintf(told, sizeof told, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,watch=%d,plain=%d", launch->ring_fd,
              request->follow, (unsigned long long)request->skip, request->roi_marked,
              !getenv("REUSESCOPE_TEST_NO_SAMPLES"), /* for tests that must not be interrupted by a signal */
@@ -58,7 +57,6 @@ int rsc_plain_launch(struct rsc_launch *launch, const struct rsc_collect_request
         return rsc_fail(error, RSC_EUNSUPPORTED,
                         library ? "libreusescope-perf.so is in a folder whose name has a space or a colon"
                                 : "libreusescope-perf.so is missing beside the tool: build it again (make)");
-    say_what_is_wanted(launch->ring, request);
     snprintf(preload, sizeof preload, "%s%s%.*s", library, also && *also ? ":" : "", PATH_MAX, also ? also : "");
     snprintf(
         told, sizeof told,
@@ -74,5 +72,6 @@ int rsc_plain_launch(struct rsc_launch *launch, const struct rsc_collect_request
 }
 
 double rsc_rebuilt_coverage(const struct rsc_ring *ring) {
-    return ring->samples >= SAMPLES_LEAST ? 1 - (double)ring->samples_unseen / (double)ring->samples : NAN;
+    uint64_t samples = ring->samples, unseen = ring->samples_unseen; /* read once: the program can overwrite them */
+    return samples >= SAMPLES_LEAST && unseen <= samples ? 1 - (double)unseen / (double)samples : NAN;
 }

@@ -5,6 +5,9 @@
 #include "collect/collector.h"
 #include "collect/perf/perf_probe.h"
 
+/* Writes to the ring what the runtime is to do. Before the next two. */
+void rsc_rebuilt_prepare(struct rsc_launch *launch, const struct rsc_collect_request *request);
+
 /* Starts the program unchanged: the ring and its environment configure the runtime inside it. */
 int rsc_rebuilt_launch(struct rsc_launch *launch, const struct rsc_collect_request *request, struct rsc_error *error);
 
