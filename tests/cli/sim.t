@@ -317,6 +317,9 @@ reusescope sim: --machine pdp11: no such machine: this, a path, or NAME for NAME
 $ reusescope sim t.rsct --machine ./none.caches
 reusescope: ./none.caches: No such file or directory
 [1]
+$ reusescope sim t.rsct --machine /dev/zero
+reusescope: /dev/zero: more than 1000 lines: not a list of caches
+[1]
 $ printf 'l1d 4K\n' > bad.caches; reusescope sim t.rsct --machine ./bad.caches
 reusescope: ./bad.caches: line 1: --l1d 4K: not SIZE,WAYS,BLOCK[,POLICY], as 32K,8,64,lru
 [1]

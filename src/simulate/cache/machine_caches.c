@@ -9,6 +9,8 @@
 #include "base/fail.h"
 #include "base/sysfs_caches.h"
 
+#define LINES_MOST 1000u /* of a file: /dev/zero has no end */
+
 /* The kernel may report ways that do not divide a shared or sliced last level: use the nearest number that does. */
 static uint32_t fitting_ways(const struct rsc_sysfs_cache *cache, uint32_t line) {
     uint64_t blocks = cache->size_bytes / line;
@@ -60,7 +62,9 @@ static int read_file(struct rsc_sim_config *config, FILE *file, const char *path
     size_t before = config->count;
     int status = 0;
     for (unsigned number = 1; !status && fgets(line, sizeof line, file); number++)
-        status = read_line(config, line, path, number, error);
+        status = number <= LINES_MOST
+                     ? read_line(config, line, path, number, error)
+                     : rsc_fail(error, RSC_EFORMAT, "%s: more than %u lines: not a list of caches", path, LINES_MOST);
     if (!status && ferror(file)) status = rsc_fail_errno(error, errno, path);
     if (!status && config->count == before) status = rsc_fail(error, RSC_EFORMAT, "%s: no caches listed", path);
     return status;
