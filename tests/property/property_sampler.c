@@ -565,15 +565,19 @@ static void test_memory_is_bounded(void **state) {
     }
 }
 
-/* Threads take turns of 64 references: within its turn a thread does not see what others use, and then all of it. */
-static void test_turns(void **state) {
+/*
+ * A thread is in step with others: of what they did since its sample began it sees as many references as it made
+ * itself, even if they ran on; after it waited, all.
+ */
+static void test_in_step(void **state) {
     (void)state;
-    for (uint64_t before = 0; before < 130; before++) {
+    for (uint64_t before = 1; before < 130; before++) {
+        const int waits = before % 2 == 0;
         struct seen seen[2] = {{0}, {0}};
         struct rsc_sampler_options options = {.models = RSC_MODEL_SHARED,
                                               .order = RSC_ORDER_PARALLEL,
                                               .period = 1e9,
-                                              .turn = 64,
+                                              .in_step = before % 3 > 0,
                                               .prune_quantile = 1,
                                               .threads_most = THREADS,
                                               .emit = take_record,
@@ -584,10 +588,12 @@ static void test_turns(void **state) {
         for (uint64_t i = 0; i < before; i++) use(sampler, &(struct reference){1000, 0, 0}, 1);
         sampler->threads[0].countdown = 1;
         for (uint64_t line = 1; line <= 3; line++) use(sampler, &(struct reference){line, 0, 0}, 2);
+        if (waits) rsc_sampler_park(sampler, 0);
         for (uint64_t line = 100; line < 110; line++) use(sampler, &(struct reference){line, 1, 0}, 3);
+        if (waits) rsc_sampler_unpark(sampler, 0);
         use(sampler, &(struct reference){1, 0, 0}, 4);
         assert_int_equal(seen[1].count, 1);
-        assert_int_equal(seen[1].record[0].distance, (before + 1) / 64 == (before + 4) / 64 ? 2 : 12);
+        assert_int_equal(seen[1].record[0].distance, waits || !options.in_step ? 2 + 10 : 2 + 3);
         rsc_sampler_finish(sampler);
         rsc_pages_free(memory, bytes);
         free(seen[1].record);
@@ -602,7 +608,7 @@ int main(void) {
         cmocka_unit_test(test_ignored_lines),
         cmocka_unit_test(test_sketch),
         cmocka_unit_test(test_pruning),
-        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_in_step),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_memory_is_bounded),
     };

@@ -327,7 +327,7 @@ int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
     struct rsc_sampler_options options = ring->sampler;
     options.threads_most = THREADS_MOST;
     options.places_have_threads = 0;
-    options.turn = RSC_RING_TURN;
+    options.in_step = 1;
     options.emit = emit;
     options.emit_context = NULL;
     process.ring = ring;

@@ -46,7 +46,6 @@
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
 #define RSC_BLOCK_WORDS 7548u
 #define RSC_BLOCK_MARKS 212u
-#define RSC_RING_TURN 64u /* references of a thread in one turn, as far as a sampler in the program is concerned */
 #define RSC_BLOCK_SPARE 1024u /* words at its end that an execution that began before them may still need */
 #define RSC_NOTES_BYTES (4u << 20)
 #define RSC_RAW_WORDS \

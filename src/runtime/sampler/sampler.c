@@ -339,13 +339,6 @@ static void use_shared_now(struct rsc_sampler *sampler, struct sampler_thread *t
     if (begins) begin_shared(sampler, thread, line, place);
 }
 
-/* Whether the sample is from the same thread, and from this turn of its references. */
-static int is_of_this_turn(const struct rsc_sampler *sampler, const struct sampler_thread *thread, uint32_t sample) {
-    const struct sample_facts *facts = &sampler->shared_facts[sample];
-    const uint32_t turn = sampler->options.turn;
-    return turn && facts->by == thread && facts->own / turn == load_relaxed(&thread->references) / turn;
-}
-
 static void use_shared(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int begins,
                        const struct rsc_sample_place *place) {
     if (!begins && !__atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED)) return;
@@ -358,8 +351,7 @@ static void use_shared(struct rsc_sampler *sampler, struct sampler_thread *threa
     rsc_sampler_lock(sampler);
     uint32_t sample = rsc_active_find(&sampler->shared, line);
     if (begins || sample != RSC_NO_SAMPLE) {
-        if (!begins && is_of_this_turn(sampler, thread, sample)) rsc_sampler_merge_log(sampler, thread);
-        else rsc_sampler_merge_logs(sampler);
+        rsc_sampler_merge_in_step(sampler, thread, begins);
         use_shared_now(sampler, thread, line, begins, place);
         rsc_sampler_publish_epoch(sampler);
     }
@@ -413,6 +405,7 @@ uint32_t rsc_sampler_thread_begin(struct rsc_sampler *sampler, uint32_t identity
     if (!thread->laid_out) rsc_sampler_lay_out_slot(sampler, thread);
     thread->identity = identity;
     thread->known_turn = thread->left = 0;
+    thread->woke = 1;
     __atomic_store_n(&thread->asked, 0, __ATOMIC_RELAXED);
     rsc_rng_seed(&thread->rng, sampler->options.seed, identity);
     draw(sampler, thread);
@@ -462,6 +455,7 @@ void rsc_sampler_unpark(struct rsc_sampler *sampler, uint32_t slot) {
         waiting = PARK_WAITING;
         sched_yield();
     }
+    sampler->threads[slot].woke = 1;
 }
 
 void rsc_sampler_finish(struct rsc_sampler *sampler) {

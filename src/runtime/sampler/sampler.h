@@ -93,11 +93,11 @@ struct rsc_sampler_options {
      */
     double prune_quantile;
     /*
-     * Parallel: threads take turns of this many of their own references, as far as distances are
-     * concerned: uses of others are seen from the next turn on. 0: at once, however long a sample's
-     * start and end take.
+     * Parallel: 1: of what others did since all logs were read, a reuse sees as many references of each as its own
+     * thread made, or all if it waited meanwhile; 0: all. In a running program starting and ending a sample takes as long
+     * as many references.
      */
-    uint32_t turn;
+    uint32_t in_step;
     uint32_t places_have_threads; /* 1: places name their thread (if several share a stack) */
     /* Takes a finished sample, on the thread that ended it: concurrently from several in parallel order. */
     void (*emit)(void *context, const struct rsc_sample_record *record);

@@ -64,6 +64,7 @@ static void append(struct rsc_sampler *sampler, struct sampler_thread *thread, u
     /* a reader that sees one of these words also sees the head from when it was written, or a later one */
     __atomic_store_n(&entry->line, line, __ATOMIC_RELEASE);
     __atomic_store_n(&entry->told, told, __ATOMIC_RELEASE);
+    store_relaxed(&entry->at, load_relaxed(&thread->references));
     __atomic_store_n(&thread->log_head, head + 1, __ATOMIC_RELEASE);
 }
 
@@ -140,13 +141,15 @@ static uint32_t epoch_now(const struct rsc_active_samples *set, uint64_t told) {
     return one_ago && epoch < set->epochs ? set->renumbered[epoch] : 0;
 }
 
-void rsc_sampler_merge_log(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+/* Reads a log up to what its thread did at `until` of its references. */
+static void merge_until(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t until) {
     uint64_t size = sampler->options.log_entries, head = __atomic_load_n(&thread->log_head, __ATOMIC_ACQUIRE);
     struct rsc_active_samples *set = &sampler->shared;
     uint64_t cursor = load_relaxed(&thread->shared_cursor);
     for (; cursor != head; cursor++) {
         const struct log_entry *entry = &thread->log[cursor & (size - 1)];
         uint64_t line = load_relaxed(&entry->line);
+        if (load_relaxed(&entry->at) > until) break;
         if (set->active && cursor + AHEAD < head)
             fetch(set, load_relaxed(&thread->log[(cursor + AHEAD) & (size - 1)].line));
         uint32_t epoch = epoch_now(set, load_relaxed(&entry->told) >> 1), sample;
@@ -161,9 +164,31 @@ void rsc_sampler_merge_log(struct rsc_sampler *sampler, struct sampler_thread *t
     rsc_sampler_publish_epoch(sampler);
 }
 
-void rsc_sampler_merge_logs(struct rsc_sampler *sampler) {
-    if (!is_parallel(sampler)) return;
-    for (uint32_t i = 0; i < slots_in_use(sampler); i++)
-        if (load_relaxed(&sampler->threads[i].log_head) != load_relaxed(&sampler->threads[i].shared_cursor))
-            rsc_sampler_merge_log(sampler, &sampler->threads[i]);
+static int has_news(const struct sampler_thread *thread) {
+    return load_relaxed(&thread->log_head) != load_relaxed(&thread->shared_cursor);
+}
+
+void rsc_sampler_merge_log(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    merge_until(sampler, thread, UINT64_MAX);
+}
+
+static void merge_all(struct rsc_sampler *sampler) {
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
+        struct sampler_thread *thread = &sampler->threads[i];
+        thread->merged_at = load_relaxed(&thread->references);
+        if (has_news(thread)) merge_until(sampler, thread, UINT64_MAX);
+    }
+}
+
+void rsc_sampler_merge_in_step(struct rsc_sampler *sampler, struct sampler_thread *thread, int begins) {
+    if (begins || thread->woke || !sampler->options.in_step) {
+        thread->woke = 0;
+        merge_all(sampler);
+        return;
+    }
+    const uint64_t passed = load_relaxed(&thread->references) - thread->merged_at;
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
+        struct sampler_thread *other = &sampler->threads[i];
+        if (has_news(other)) merge_until(sampler, other, other == thread ? UINT64_MAX : other->merged_at + passed);
+    }
 }

@@ -32,9 +32,9 @@ struct sample_facts {
     double weight;
 };
 
-/* A line reported to others: line, and epoch of the shared set << 1 | written. Both atomic. */
+/* A line reported to others: line, epoch of the shared set << 1 | written, and its thread's references. All atomic. */
 struct log_entry {
-    uint64_t line, told;
+    uint64_t line, told, at;
 };
 
 struct recent_line {
@@ -54,6 +54,7 @@ struct sampler_thread {
     uint64_t left; /* of the stretch that the sample counted down to is drawn from, after it */
     double drawn_with; /* the period of the countdown */
     uint32_t identity;
+    uint32_t woke; /* it waited for others: what they did meanwhile is not yet in the shared set */
     uint32_t laid_out; /* once the slot was first taken; until then `log` is where its arrays go */
     /* atomic */
     uint32_t taken;   /* the slot belongs to a thread */
@@ -67,7 +68,8 @@ struct sampler_thread {
     uint64_t references, analysed, samples, lost_logs; /* written only by the owner */
     uint64_t log_head; /* entries written */
     struct log_entry *log; /* ring */
-    uint64_t shared_cursor; /* under shared_lock: how far it was read into the shared set */
+    /* under shared_lock: how far it was read into the shared set, and its references when all logs last were */
+    uint64_t shared_cursor, merged_at;
 } __attribute__((aligned(64)));
 
 /*
@@ -217,9 +219,10 @@ void rsc_sampler_read_logs(struct rsc_sampler *sampler, struct sampler_thread *t
 /* Skips their writes so far: before a first private sample. */
 void rsc_sampler_skip_logs(struct rsc_sampler *sampler, struct sampler_thread *thread);
 
-/* Reads every log, or one thread's, into the shared set. Under shared_lock. */
-void rsc_sampler_merge_logs(struct rsc_sampler *sampler);
+/* Reads a thread's log into the shared set. Under shared_lock. */
 void rsc_sampler_merge_log(struct rsc_sampler *sampler, struct sampler_thread *thread);
+/* Reads all logs; others' only as far as `in_step` says, unless a sample begins. */
+void rsc_sampler_merge_in_step(struct rsc_sampler *sampler, struct sampler_thread *thread, int begins);
 
 /* Call after the shared set's epoch changed. Under shared_lock. */
 void rsc_sampler_publish_epoch(struct rsc_sampler *sampler);
