@@ -3,8 +3,9 @@
  *
  * Opening checks everything that could be wrong with the name, so that a long
  * analysis does not end with "Is a directory": a link is followed to its target
- * (the link stays, the target is replaced; links that others planted in /tmp are refused), a target that is not a regular file is
- * opened in place, a read-only file is refused. Data then goes to a temporary file
+ * (the link stays, the target is replaced; links that others planted in /tmp are
+ * refused), a target that is not a regular file is opened in place, a read-only file
+ * is refused. Data then goes to a temporary file
  * in the target's folder: an unnamed one (O_TMPFILE) where the file system supports
  * that, else one with a random name created with O_EXCL. On commit rename() puts it
  * in place.

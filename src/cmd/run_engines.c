@@ -64,9 +64,10 @@ static struct rsc_engine_options options_of(struct rsc_analysis *analysis, size_
 static int open_lines(struct rsc_analysis *analysis, struct rsc_run_asked *asked, const struct rsc_collector_kind *kind,
                       struct rsc_error *error) {
     if (!rsc_collector_gives(kind, RSC_TAKES_LINES))
-        return rsc_fail(error, RSC_EINVAL,
-                        "--sample lines needs a program built with reusescope cc; with QEMU, use --engine shards:%.20s",
-                        asked->lines);
+        return rsc_fail(
+            error, RSC_EINVAL,
+            "--sample lines needs a program built with reusescope cc; for others, use --engine shards:%.20s",
+            asked->lines);
     int status = refuse("--sample lines", analysis, asked, error);
     for (size_t i = 0; !status && i < analysis->count; i++) {
         struct rsc_engine_options options = options_of(analysis, i);

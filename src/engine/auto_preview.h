@@ -22,9 +22,10 @@ struct rsc_auto_preview {
     uint64_t references, cold, cold_kept;
 };
 
-/* Mean half width of bars, and mean absolute error, of the curve that a sample would give. */
+/* Of the curve that a sample would give. */
 struct rsc_auto_expected {
-    double error, stated;
+    double error;  /* mean absolute one */
+    double stated; /* mean half width of its bars */
 };
 
 /* Chooses lines by hash, as the shards engine does. Returns 0 or RSC_ENOMEM; a zeroed preview may be freed. */

@@ -208,7 +208,7 @@ static int end_preview(struct auto_engine *engine, struct rsc_error *error) {
     rsc_log_line(engine->options.log, RSC_LOG_INFO,
                  "auto: a sample of 1/%g of %llu lines would be off by %.4f and state %.4f: %s", 1 / RATE,
                  (unsigned long long)distinct, expected.error, expected.stated,
-                 good ? "sampling from here on" : "exact for now");
+                 good ? "begins to sample" : "goes on exactly");
     if (good) return start_sample(engine, error);
     engine->try_at = distinct * 2;
     engine->mode = EXACT;

@@ -40,7 +40,7 @@ static void fill(const char *spec, uint64_t seed, uint32_t count) {
     rsc_generator_free(generator);
 }
 
-/* expected: accesses that the engine is told will come; RSC_UNKNOWN: it is not told. */
+/* expected: how many accesses the engine hears will come; RSC_UNKNOWN: it does not hear. */
 static struct rsc_profile *analyse_expecting(const char *name, double allowed, uint32_t count, uint64_t expected) {
     struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .error = allowed, .seed = 3};
     struct rsc_engine *engine;

@@ -237,9 +237,9 @@ static int look_at_slot(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
 
 /* Looks at every slot. Returns 1 if a segment began: what was seen of slots before it may be old. */
 static int look_at_slots(struct rsc_drain *drain, int ended, uint64_t *guard_ns) {
+    *guard_ns = ended ? NEVER : rsc_ring_now_ns(); /* what is not seen from here on, new slots too, comes later */
     uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
     int began = 0;
-    *guard_ns = ended ? NEVER : rsc_ring_now_ns(); /* what is not seen now comes later */
     drain->ready_count = 0;
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &drain->ring->slots[i];
