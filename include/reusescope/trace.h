@@ -105,6 +105,7 @@ struct rsc_trace_options {
     int without_pcs;                 /* native: skip pcs, which makes reading faster */
     int unused;                      /* padding, not read */
     int without_events;              /* native: skip events, which makes reading faster */
+    const char *columns;             /* text in columns: which they are, as --columns takes it: "addr=3,size=4" */
 };
 
 struct rsc_trace_info {

@@ -70,7 +70,7 @@ class Batch(ctypes.Structure):
 class TraceOptions(ctypes.Structure):
     _fields_ = [("struct_bytes", c_size_t), ("format", c_char_p), ("filter", c_void_p), ("log", c_void_p),
                 ("salvage", c_int), ("decode_ahead", c_int), ("without_pcs", c_int),
-                ("unused", c_int), ("without_events", c_int)]
+                ("unused", c_int), ("without_events", c_int), ("columns", c_char_p)]
 
 
 class TraceWriterOptions(ctypes.Structure):

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "cmd/every_size.h"
 #include "cmd/memory.h"
 #include "collect/symbols/symbols.h"
 
@@ -215,6 +216,15 @@ static int settle_requests(struct rsc_analysis *analysis, struct rsc_error *erro
     return 0;
 }
 
+/* Single distances come from the exact engine. */
+static int settle_every_size(struct rsc_analysis *analysis, struct rsc_error *error) {
+    if (!analysis->every_size) return 0;
+    if (analysis->requests)
+        return rsc_fail(error, RSC_EINVAL, "--every-size cannot be used with --requests, whose sizes are bytes");
+    if (analysis->spec.kind == &rsc_engine_auto) rsc_engine_spec_parse(&analysis->spec, rsc_engine_exact.name, NULL);
+    return 0;
+}
+
 void rsc_analysis_so_far(const struct rsc_analysis *analysis, uint64_t accesses, double seconds, char *text,
                          size_t room) {
     struct rsc_so_far so_far = {.error = NAN};
@@ -270,6 +280,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     int refused = check_model(analysis, error);
     if (!refused) refused = settle_requests(analysis, error);
     if (!refused) refused = refuse_error(analysis, error);
+    if (!refused) refused = settle_every_size(analysis, error);
     if (refused < 0) return refused;
     if ((analysis->spec.kind->can & RSC_WATCHES_WORDS) && !analysis->lines_given) analysis->line_bytes[0] = 8;
     analysis->engine.struct_bytes = sizeof analysis->engine;
@@ -288,8 +299,10 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
         int status = rsc_engine_open(&analysis->engines[i], &analysis->spec, &options, error);
         if (status < 0) return status;
     }
-    if (analysis->threads > 1 && analysis->count > 1) return rsc_pool_new(&analysis->pool, analysis->threads, error);
-    return 0;
+    int status = rsc_every_size_start(analysis, error);
+    if (!status && analysis->threads > 1 && analysis->count > 1)
+        status = rsc_pool_new(&analysis->pool, analysis->threads, error);
+    return status;
 }
 
 /* Without debug information or libdw, places stay addresses; that is not an error. */
@@ -326,7 +339,8 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
         if (rsc_profile_set_text(&analysis->profiles[i]->made.source, source) < 0 ||
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
             return rsc_fail_memory(error, "profile");
-    int status = name_places(analysis, error);
+    int status = rsc_every_size_finish(analysis, error);
+    if (!status) status = name_places(analysis, error);
     for (size_t i = 0; !status && i < analysis->count; i++)
         if (rsc_profile_take_modules(analysis->profiles[i]) < 0) status = rsc_fail_memory(error, "modules");
     return status;
@@ -335,6 +349,7 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
 void rsc_analysis_close(struct rsc_analysis *analysis) {
     rsc_pool_free(analysis->pool);
     analysis->pool = NULL;
+    rsc_every_size_free(analysis);
     for (size_t i = 0; i < RSC_ENGINES_MAX; i++) {
         rsc_engine_free(analysis->engines[i]);
         rsc_profile_free(analysis->profiles[i]);

@@ -55,6 +55,9 @@ struct rsc_analysis {
     /* memory.c: the limit, memory the process already used, batches so far */
     uint64_t memory_most, memory_before, batches;
 
+    int every_size;               /* --every-size */
+    struct rsc_every_size *every; /* by engine, every_size.h; NULL: not wanted */
+
     struct rsc_pool *pool; /* NULL: line sizes are processed one after the other */
     struct rsc_engine *engines[RSC_ENGINES_MAX];
     struct rsc_profile *profiles[RSC_ENGINES_MAX];

@@ -8,12 +8,14 @@
 #include "cmd/memory.h"
 #include "engine/engine_auto.h"
 
-enum { OPT_REQUESTS = RSC_OPT_ANALYSIS_VERB };
+enum { OPT_REQUESTS = RSC_OPT_ANALYSIS_VERB, OPT_EVERY_SIZE };
 
 static const struct rsc_option options[] = {
     RSC_HEADING("analysis"),
     {OPT_REQUESTS, 0, "requests", NULL,
      "each access is a request for a whole object: distances and cache sizes in bytes", NULL},
+    RSC_HEADING("results"),
+    {OPT_EVERY_SIZE, 0, "every-size", NULL, "exact miss ratios at every cache size, not only at 64 per octave", NULL},
     RSC_HEADING("sampling"),
     /* not for `run`, where --seed is the program's */
     {RSC_OPT_SEED, 0, "seed", "N", "seed of sampling engines (default 0)", NULL},
@@ -44,6 +46,10 @@ static int take_options(struct rsc_analysis *analysis, struct traces *traces, in
             analysis->requests = 1;
             continue;
         }
+        if (id == OPT_EVERY_SIZE) {
+            analysis->every_size = 1;
+            continue;
+        }
         int leave = rsc_analysis_option(analysis, &parser, id);
         if (leave >= 0) return leave;
     }
@@ -54,20 +60,10 @@ static int take_options(struct rsc_analysis *analysis, struct traces *traces, in
     return rsc_session_check_output(analysis->session);
 }
 
-/* Object numbers are not addresses: distances in lines would be meaningless. */
-static void doubt_lines(const struct rsc_analysis *analysis, struct rsc_trace *trace, const char *path) {
-    struct rsc_trace_info info;
-    rsc_trace_get_info(trace, &info);
-    if (analysis->requests || strcmp(info.format, "oracleGeneral")) return;
-    rsc_log_line(&analysis->session->log, RSC_LOG_WARNING, "%s: object requests read as addresses; use --requests",
-                 path);
-}
-
 /* One pass over the trace; makes the profiles. */
 static int analyze_once(struct rsc_analysis *analysis, const char *path, struct rsc_error *error) {
     struct rsc_trace *trace = NULL;
     int status = rsc_session_open(analysis->session, &trace, path, analysis->threads > 1, error);
-    if (!status) doubt_lines(analysis, trace, path);
     if (!status) status = rsc_analysis_read(analysis, trace, error);
     if (!status) status = rsc_analysis_finish(analysis, "trace", error);
     rsc_trace_close(trace);
@@ -102,6 +98,7 @@ static int analyze(struct rsc_analysis *analysis, const char *path) {
     struct rsc_session *session = analysis->session;
     struct rsc_error error;
     int status = rsc_analysis_open(analysis, &error);
+    session->wants_addresses = !analysis->requests;
     if (!status) status = rsc_memory_plan(analysis, path, &error);
     if (!status) status = analyze_once(analysis, path, &error);
     if (!status) status = keep_word(analysis, path, &error);

@@ -321,6 +321,7 @@ static int run_sim(const struct rsc_verb *self, int argc, char **argv) {
     rsc_session_catch_interrupt();
     rsc_session_start(&verb->session, self, argv);
     verb->session.yields = RSC_RESULT_SIM;
+    verb->session.wants_addresses = 1;
     rsc_sampling_start(&verb->sampling);
     int leave = run(verb, argc);
     rsc_sim_result_free(&verb->result);

@@ -137,10 +137,10 @@ int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_
     int status = rsc_session_open(analysis->session, &trace, path, 0, error);
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
-    /* an access takes at least 4 bytes of text; compressed sizes allow no estimate */
+    /* an access takes at least 2 bytes of text; compressed sizes allow no estimate */
     uint64_t most = info.accesses != RSC_UNKNOWN       ? info.accesses
                     : strcmp(info.compression, "none") ? LINES_UNKNOWN
-                                                       : info.file_bytes / 4;
+                                                       : info.file_bytes / 2;
     rsc_trace_close(trace);
     for (size_t i = 0; i < analysis->line_count; i++) lines[i] = most;
     if (bytes_for(analysis, lines) <= analysis->memory_most) return 0;

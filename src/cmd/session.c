@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/numbers.h"
 #include "report/report.h"
 
@@ -23,9 +24,11 @@ const struct rsc_option rsc_common_options[] = {
 const struct rsc_option rsc_trace_options[] = {
     RSC_HEADING("input"),
     {RSC_OPT_FROM, 0, "from", "FORMAT",
-     "format of the trace: rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi "
-     "or raw64 (default: detected; the last four are never detected)",
-     "rsct din lackey csv pinatrace perf-script drmemtrace champsim oracleGeneral vscsi raw64"},
+     "format of the trace: rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, "
+     "vscsi or raw64 (default: detected; the last four are never detected)",
+     "rsct din lackey csv list pinatrace perf-script drmemtrace champsim oracleGeneral vscsi raw64"},
+    {RSC_OPT_COLUMNS, 0, "columns", "WHAT=COLUMN,...",
+     "text in columns: the number or name of addr, and of size, kind, tid, pid, pc, as addr=3:hex,size=4", NULL},
     {RSC_OPT_SALVAGE, 0, "salvage", NULL, "recover the intact frames of a damaged .rsct and report what was lost",
      NULL},
     RSC_HEADING("filters"),
@@ -197,6 +200,7 @@ int rsc_session_option(struct rsc_session *session, const struct rsc_option_pars
     case RSC_OPT_QUIET: session->quiet = 1; return -1;
     case RSC_OPT_VERBOSE: session->verbose = 1; return -1;
     case RSC_OPT_FROM: session->from = parser->value; return -1;
+    case RSC_OPT_COLUMNS: session->columns = parser->value; return -1;
     case RSC_OPT_SALVAGE: session->salvage = 1; return -1;
     case RSC_OPT_NO_COMMAND: session->no_command = 1; return -1;
     case RSC_OPT_OUTPUT: session->output = parser->value; return -1;
@@ -256,8 +260,20 @@ int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, cons
         .decode_ahead = decode_ahead,
         .without_pcs = session->without_pcs,
         .without_events = session->without_events,
+        .columns = session->columns,
     };
-    return rsc_trace_open(trace, path, &options, error);
+    int status = rsc_trace_open(trace, path, &options, error);
+    if (!status && session->wants_addresses) {
+        struct rsc_trace_info info;
+        rsc_trace_get_info(*trace, &info);
+        if (!strcmp(info.source, "libCacheSim")) { /* object numbers are not addresses: their lines mean nothing */
+            rsc_trace_close(*trace);
+            *trace = NULL;
+            return rsc_fail(error, RSC_EUNSUPPORTED,
+                            "%s: requests for objects, not accesses to addresses: use analyze --requests", path);
+        }
+    }
+    return status;
 }
 
 void rsc_hint(const struct rsc_session *session, const char *format, ...) {

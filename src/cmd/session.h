@@ -22,6 +22,7 @@ enum {
     RSC_OPT_VERBOSE,
     RSC_OPT_COLOR,
     RSC_OPT_FROM,
+    RSC_OPT_COLUMNS,
     RSC_OPT_SALVAGE,
     RSC_OPT_KIND,
     RSC_OPT_TID,
@@ -53,8 +54,9 @@ struct rsc_session {
 
     struct rsc_filter filter;
     uint64_t tids[RSC_TIDS_MAX];
-    const char *from;
+    const char *from, *columns;
     int salvage;
+    int wants_addresses; /* traces of requests for objects are refused */
     int without_pcs, without_events; /* no requested output needs them */
 
     enum rsc_result_kind yields; /* the verb's kind of result, which decides its formats */

@@ -89,8 +89,11 @@ struct rsc_engine_kind {
     void (*watch)(void *state, const struct rsc_distance_watch *watch);
 };
 
-/* Shows every distance of an exact engine to the observer from now on; used by line sampling. engine/engine.c */
-void rsc_engine_watch(struct rsc_engine *engine, const struct rsc_distance_watch *watch);
+/*
+ * Shows every distance of an engine to the observer from now on. RSC_EUNSUPPORTED: it has none to show. Used by line
+ * sampling and --every-size. engine/engine.c
+ */
+int rsc_engine_watch(struct rsc_engine *engine, const struct rsc_distance_watch *watch);
 
 /* The engines of this room. */
 extern const struct rsc_engine_kind rsc_engine_exact, rsc_engine_parallel, rsc_engine_gpu, rsc_engine_mpi;

@@ -206,9 +206,10 @@ void rsc_engine_expect(struct rsc_engine *engine, uint64_t accesses) {
     if (engine->kind->expect && accesses != RSC_UNKNOWN) engine->kind->expect(engine->state, accesses);
 }
 
-void rsc_engine_watch(struct rsc_engine *engine, const struct rsc_distance_watch *watch) {
-    assert(engine->kind->watch);
+int rsc_engine_watch(struct rsc_engine *engine, const struct rsc_distance_watch *watch) {
+    if (!engine->kind->watch) return RSC_EUNSUPPORTED;
     engine->kind->watch(engine->state, watch);
+    return 0;
 }
 
 int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struct rsc_error *error) {

@@ -60,6 +60,25 @@ int rsc_profile_derive_mrc(struct rsc_profile *profile) {
     return 0;
 }
 
+int rsc_profile_derive_every_size(struct rsc_profile *profile, const uint64_t *count, uint64_t room) {
+    if (!profile->references) return 0;
+    uint64_t last = last_size(profile), misses = profile->references, used = 0;
+    for (uint64_t d = 0; d < last && d < room; d++) used += count[d] != 0;
+    /* a step has two points, the one before it and its own; the first and the last size are always there */
+    struct rsc_mrc_point *points = malloc((2 * used + 2) * sizeof *points);
+    if (!points) return RSC_ENOMEM;
+    size_t made = 0;
+    for (uint64_t lines = 1; lines <= last; lines++) {
+        uint64_t hits = lines <= room ? count[lines - 1] : 0, next = lines < room ? count[lines] : 0;
+        misses -= hits;
+        if (lines == 1 || lines == last || hits || next) points[made++] = point_at(profile, lines, misses);
+    }
+    free(profile->mrc);
+    profile->mrc = points;
+    profile->mrc_count = made;
+    return 0;
+}
+
 /* Index of the last point of at most `lines` lines; there must be one. */
 static size_t find_point(const struct rsc_profile *profile, uint64_t lines) {
     return RSC_SEARCH(1, profile->mrc_count, i, profile->mrc[i].lines <= lines) - 1;

@@ -411,6 +411,12 @@ int rsc_profile_seal(struct rsc_profile *profile);
  */
 int rsc_profile_derive_mrc(struct rsc_profile *profile);
 
+/*
+ * Replaces the curve by one from count[d] references at distance d, for d below `room`: exact at every size. A
+ * point is left out where the ones before and after it have the same ratio. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_profile_derive_every_size(struct rsc_profile *profile, const uint64_t *count, uint64_t room);
+
 /* The point that rsc_profile_miss_ratio() uses, with its error bar; sizes between points are interpolated. */
 struct rsc_mrc_point rsc_profile_mrc_at(const struct rsc_profile *profile, uint64_t lines);
 

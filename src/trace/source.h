@@ -47,6 +47,7 @@ struct rsc_reader_options {
     const struct rsc_log *log;
     int salvage;
     int without_pcs, without_events; /* not needed; a reader may deliver them anyway */
+    const char *columns; /* csv: which columns there are; NULL: as its header says */
     int ahead; /* the whole trace will be read: a reader may decode ahead in a separate thread */
 };
 

@@ -3,6 +3,7 @@
  * decode-ahead as asked for.
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,11 +54,16 @@ static int format_by_content(struct rsc_trace *trace, struct rsc_error *error) {
     if (bytes == 0) return rsc_fail_at(error, RSC_EFORMAT, 0, "%s: the file is empty", name);
     for (trace->format = rsc_formats; trace->format->name; trace->format++)
         if (trace->format->matches && trace->format->matches(head, (size_t)bytes, bytes < RSC_INPUT_PEEK_MAX)) return 0;
+    char advice[120] = "name it with --from if it is one";
+    uint32_t number, columns = rsc_csv_looks(head, (size_t)bytes, bytes < RSC_INPUT_PEEK_MAX, &number);
+    if (!columns) snprintf(advice, sizeof advice, "raw64, champsim, oracleGeneral and vscsi are read with --from only");
+    else if (number)
+        snprintf(advice, sizeof advice, "%u columns of text: --columns says which they are, as addr=%u", columns,
+                 number);
     return rsc_fail_at(
         error, RSC_EFORMAT, 0,
-        "%s: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it "
-        "with --from if it is one",
-        name);
+        "%s: no trace format recognised (rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace); %s", name,
+        advice);
 }
 
 /* An empty file is an error in every format. */
@@ -86,13 +92,20 @@ static int add_filter(struct rsc_trace *trace, const struct rsc_filter *filter, 
 
 static int build(struct rsc_trace *trace, const char *path, const struct rsc_trace_options *options,
                  struct rsc_error *error) {
-    struct rsc_reader_options reader = {options->log, options->salvage, options->without_pcs, options->without_events,
-                                        options->decode_ahead};
+    const struct rsc_reader_options reader = {.log = options->log,
+                                              .salvage = options->salvage,
+                                              .without_pcs = options->without_pcs,
+                                              .without_events = options->without_events,
+                                              .columns = options->columns,
+                                              .ahead = options->decode_ahead};
+    const char *format = options->format ? options->format : options->columns ? "csv" : NULL;
     struct rsc_source *source;
     int status = 0;
-    if (options->format) status = format_by_name(&trace->format, options->format, error);
+    if (format) status = format_by_name(&trace->format, format, error);
+    if (!status && options->columns && strcmp(trace->format->name, "csv"))
+        status = rsc_fail(error, RSC_EINVAL, "columns: %s has none to choose from; csv has", trace->format->name);
     if (!status) status = rsc_input_open(&trace->input, path, error);
-    if (!status) status = options->format ? refuse_empty(trace, error) : format_by_content(trace, error);
+    if (!status) status = format ? refuse_empty(trace, error) : format_by_content(trace, error);
     if (!status) status = trace->format->open(&trace->source, trace->input, &reader, error);
     trace->reader = trace->source;
     if (!status && options->filter) status = add_filter(trace, options->filter, error);

@@ -437,3 +437,41 @@ reusescope: parallel engine (*): 5 workers, 300000 references in 1 rounds, * com
 $ reusescope analyze mix.rsct --engine parallel:3 -o out.json
 reusescope: engine 'parallel:3': parallel takes no parameter
 [2]
+
+# The curve at every size: distances counted one by one, against what an LRU stack says.
+$ cat > every.py <<'END'
+> import json, random, subprocess
+> random.seed(7)
+> lines = [random.randrange(random.choice((40, 3000, 5000))) for _ in range(20000)] + list(range(5000)) * 2
+> open("every.list", "w").write("".join(f"{64 * line}\n" for line in lines))
+> stack, misses = [], [0] * 6000
+> for line in lines:
+>     depth = stack.index(line) if line in stack else 6000
+>     if depth < 6000: stack.pop(depth)
+>     stack.insert(0, line)
+>     misses[min(depth, 5999)] += 1
+> for size in range(5998, -1, -1): misses[size] += misses[size + 1]
+> def profile(*options):
+>     return json.loads(subprocess.run(["reusescope", "analyze", "every.list", "--format", "json", "-o", "-", *options],
+>                                      capture_output=True, check=True).stdout)
+> for options in ([], ["--engine", "exact", "--no-ri"], ["--model", "private"]):
+>     points, at, ratio = profile("--every-size", *options)["mrc"], 0, None
+>     for size in range(1, len(set(lines)) + 1):
+>         if at < len(points) and points[at]["lines"] == size: ratio, at = points[at]["miss_ratio"], at + 1
+>         if ratio != misses[size] / len(lines): print(options, size, ratio, misses[size] / len(lines))
+>     if at != len(points): print("points past the footprint")
+> coarse, fine = profile()["mrc"], profile("--every-size")["mrc"]
+> print(len(coarse) < 1300, len(fine) > 2500, fine[-1] == coarse[-1])
+> END
+$ /usr/bin/python3 every.py
+True True True
+$ reusescope analyze every.list --every-size -q -o every.json; reusescope report every.json --format json -o - | cmp - every.json
+$ python3 $SOURCE/tests/schema_check.py $SOURCE/docs/schema/profile.schema.json every.json
+$ reusescope analyze every.list --every-size --max-distance 100 --format json -o - | grep -c '"lines":100,'
+1
+$ reusescope analyze every.list --every-size --engine shards:0.5
+reusescope: --every-size needs the exact engine: the shards engine has no single distances
+[2]
+$ reusescope analyze every.list --every-size --requests
+reusescope: --every-size cannot be used with --requests, whose sizes are bytes
+[2]

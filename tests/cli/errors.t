@@ -70,7 +70,7 @@ $ reusescope analyze --model nope a.din
 reusescope: model 'nope': not one of single, private, shared, both
 [2]
 $ reusescope analyze --from nope a.din
-reusescope: format 'nope': not one of rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi, raw64
+reusescope: format 'nope': not one of rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi, raw64
 [2]
 $ reusescope analyze --format xml a.din
 reusescope analyze: --format xml: not one of text, json, csv, folded, speedscope, html
@@ -266,16 +266,16 @@ reusescope: empty: the file is empty
 [1]
 $ echo hello > junk
 $ reusescope analyze junk
-reusescope: junk: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it with --from if it is one
+reusescope: junk: no trace format recognised (rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace); name it with --from if it is one
 [1]
 $ reusescope info junk
-reusescope: junk: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it with --from if it is one
+reusescope: junk: no trace format recognised (rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace); name it with --from if it is one
 [1]
 $ reusescope dump junk
-reusescope: junk: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it with --from if it is one
+reusescope: junk: no trace format recognised (rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace); name it with --from if it is one
 [1]
 $ reusescope convert junk -o x.rsct
-reusescope: junk: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it with --from if it is one
+reusescope: junk: no trace format recognised (rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace); name it with --from if it is one
 [1]
 $ reusescope report junk
 reusescope: junk: neither a reusescope profile nor JSON
@@ -303,13 +303,13 @@ $ (for i in $(seq 20); do echo 0 100; done; echo zzz) | reusescope analyze -
 reusescope: standard input: line 21 (byte 120): expected "0|1|2 ADDRESS" (din), found "zzz"
 [1]
 $ printf 'addr\nff\n' | reusescope analyze -
-reusescope: standard input: line 2 (byte 5): hexadecimal digits need a leading 0x (csv), found "ff"
+reusescope: standard input: line 2 (byte 5): hexadecimal digits need a leading 0x (or --columns addr=N:hex) (csv), found "ff"
 [1]
 $ printf 'addr,size\n1,0\n' | reusescope analyze -
 reusescope: standard input: line 2 (byte 10): size must be from 1 to 4294967295 bytes (csv), found "1,0"
 [1]
 $ printf 'addr,size\n1\n' | reusescope analyze -
-reusescope: standard input: line 2 (byte 10): fewer values than the header has names (csv), found "1"
+reusescope: standard input: line 2 (byte 10): fewer values than there are columns (csv), found "1"
 [1]
 $ printf 'addr,kind\n1,Q\n' | reusescope analyze -
 reusescope: standard input: line 2 (byte 10): expected a kind: R, W or I (csv), found "1,Q"

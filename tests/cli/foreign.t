@@ -14,7 +14,7 @@ $ head -1 t.pinatrace | reusescope dump - | tail -1
 reusescope: warning: standard input: no "#eof" at the end: the trace may be cut (pinatrace)
            0         0  R  0x7ffd1c0de8f8       1  0x000000401136
 $ printf '0x401136: R 0x10\n0x401136: X 0x10\n' | reusescope analyze -
-reusescope: standard input: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it with --from if it is one
+reusescope: standard input: no trace format recognised (rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace); 3 columns of text: --columns says which they are, as addr=3
 [1]
 
 # perf script.
@@ -150,7 +150,7 @@ instructions   4
 kinds          8 reads, 3 writes, 4 fetches
 threads        1
 $ reusescope analyze t.champsim
-reusescope: t.champsim: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it with --from if it is one
+reusescope: t.champsim: no trace format recognised (rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace); raw64, champsim, oracleGeneral and vscsi are read with --from only
 [1]
 $ head -c 100 t.champsim | reusescope analyze - --from champsim
 reusescope: standard input: cut at byte 64: the last instruction has 36 of its 64 bytes (champsim)
@@ -175,9 +175,15 @@ $ reusescope dump t.vscsi2 --from vscsi
            3         0  R  0x000000000600    1000
            4         0  R  0x000000000200     100
            5         0  W  0x000000000400      50
-$ reusescope analyze t.oracle --from oracleGeneral --format json -o - | sed -n 3p
-reusescope: warning: t.oracle: object requests read as addresses; use --requests
- "accesses":6,"references":24,"cold":16,"invalidated":0,"distinct":16,
+$ for verb in 'analyze' 'sim --l2 1M,4,64'; do reusescope $verb t.oracle --from oracleGeneral; done
+reusescope: t.oracle: requests for objects, not accesses to addresses: use analyze --requests
+reusescope: t.oracle: requests for objects, not accesses to addresses: use analyze --requests
+[1]
+$ python3 -c 'import random, sys; random.seed(1); sys.stdout.buffer.write(random.randbytes(48000))' > garbage; seq 10000 > numbers
+$ for file in garbage numbers; do reusescope analyze $file --from oracleGeneral --requests; done
+reusescope: garbage: not a trace of requests: * of the first * have times or next requests that cannot be (oracleGeneral) (glob)
+reusescope: numbers: not a trace of requests: * of the first * have times or next requests that cannot be (oracleGeneral) (glob)
+[1]
 $ head -c 70 t.oracle | reusescope analyze - --requests --from oracleGeneral
 reusescope: standard input: cut at byte 48: the last request has 22 of its 24 bytes (oracleGeneral)
 [1]
@@ -185,10 +191,12 @@ $ reusescope analyze t.oracle --requests --from vscsi
 reusescope: t.oracle: at byte 0: neither version 1 (32-byte requests) nor version 2 (40 bytes) of vscsi
 [1]
 $ reusescope analyze t.oracle --from oracle
-reusescope: format 'oracle': not one of rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi, raw64
+reusescope: format 'oracle': not one of rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi, raw64
 [2]
 
 # What is read can be kept in the native format, sizes, threads, windows and instructions with it.
 $ reusescope convert t.trace.zip -q -o t.rsct; reusescope dump t.rsct | cmp - <(reusescope dump v6.trace); acc t.rsct | grep instr
 instructions   4
-$ reusescope convert t.oracle --from oracleGeneral -q -o o.rsct; body o.rsct | cmp - wanted
+$ reusescope convert t.oracle --from oracleGeneral -q -o o.rsct; body o.rsct | cmp - wanted; reusescope analyze o.rsct
+reusescope: o.rsct: requests for objects, not accesses to addresses: use analyze --requests
+[1]

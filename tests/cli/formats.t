@@ -58,14 +58,63 @@ $ printf 'tid\taddr\tpid\n8\t1\t2\n9\t2\t2\n' | reusescope dump -
            0         8  R  0x000000000001       1
            1         9  R  0x000000000002       1
 
-# A text without its last newline is whole.
-$ printf '0 10\n0 20' | reusescope info - | grep accesses
+# A number at the end without a newline may be cut.
+$ printf '0 10\n0 20' | reusescope info -
+reusescope: standard input: cut at byte 9, inside a line (din)
+[1]
+$ head -c 71 t.lackey | reusescope info -
+reusescope: standard input: cut at byte 71, inside a line (lackey)
+[1]
+$ sed 's/^I  04001003/output I  04001003/' t.lackey | reusescope info -
+reusescope: standard input: line 4 (byte 72): an access that is cut or mixed with other text (record with valgrind --log-file=FILE) (lackey), found "output I  04001003,5"
+[1]
+$ printf 'addr\n10\n20' | reusescope info - | grep accesses
+reusescope: warning: standard input: no newline at the end: the last line may be cut (csv)
 accesses       2
+
+# Lists: an address per line, decimal or hexadecimal, or a kind, an address and a size.
+$ printf '4096\n64\n' | reusescope dump -
+      access       tid  k         address   bytes
+           0         0  R  0x000000001000       1
+           1         0  R  0x000000000040       1
+$ printf '7fff1000\n7fff1040\n' | reusescope dump - | tail -1
+           1         0  R  0x00007fff1040       1
+$ printf 'r 0x1000 8\ns 0x1040 4\nI 0x10 2\n' > t.list; reusescope dump t.list; acc t.list
+      access       tid  k         address   bytes
+           0         0  R  0x000000001000       8
+           1         0  W  0x000000001040       4
+           2         0  I  0x000000000010       2
+format         list
+accesses       3
+kinds          1 reads, 1 writes, 1 fetches
+
+# Columns with other names, or none.
+$ printf '17,load,1000,8\n18,store,1040,4\n' > t.csv; reusescope dump t.csv --columns kind=2,addr=3:hex,size=4
+      access       tid  k         address   bytes
+           0         0  R  0x000000001000       8
+           1         0  W  0x000000001040       4
+$ printf 'op where bytes\nR 64 8\n' | reusescope dump - --columns addr=where,size=bytes | tail -1
+           0         0  R  0x000000000040       8
+$ reusescope analyze t.csv
+reusescope: t.csv: no trace format recognised (rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace); 4 columns of text: --columns says which they are, as addr=1
+[1]
+$ printf 'when,op,where\n1,R,0x40\n' | reusescope analyze -
+reusescope: standard input: no trace format recognised (rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace); 3 columns of text: --columns says which they are, as addr=3
+[1]
+$ reusescope dump t.csv --columns size=4
+reusescope: columns 'size=4': not addr=COLUMN with any of size, kind, tid, pid and pc, as addr=3,size=4 or addr=address:hex
+[2]
+$ reusescope dump t.csv --columns addr=9
+reusescope: t.csv: line 1 (byte 0): fewer columns than --columns asks for (csv), found "17,load,1000,8"
+[1]
+$ reusescope dump t.din --from din --columns addr=2
+reusescope: columns: din has none to choose from; csv has
+[2]
 
 # raw64 is never guessed.
 $ /usr/bin/python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack("<3Q", 0, 64, 2**64 - 1))' > t.raw64
 $ reusescope analyze t.raw64
-reusescope: t.raw64: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it with --from if it is one
+reusescope: t.raw64: no trace format recognised (rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace); raw64, champsim, oracleGeneral and vscsi are read with --from only
 [1]
 $ reusescope dump t.raw64 --from raw64
       access       tid  k         address   bytes

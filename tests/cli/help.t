@@ -84,6 +84,8 @@ results:
                               (default 32K)
       --no-code               do not count by code, pair and object (faster)
       --no-ri                 skip reuse intervals: faster, 1/3 of the memory
+      --every-size            exact miss ratios at every cache size, not only at
+                              64 per octave
 \
 symbols:
       --sysroot DIR           where the program's libraries and their debug
@@ -98,10 +100,13 @@ resources:
                               is available)
 \
 input:
-      --from FORMAT           format of the trace: rsct, din, lackey, csv,
+      --from FORMAT           format of the trace: rsct, din, lackey, csv, list,
                               pinatrace, perf-script, drmemtrace, champsim,
                               oracleGeneral, vscsi or raw64 (default: detected;
                               the last four are never detected)
+      --columns WHAT=COLUMN,...
+                              text in columns: the number or name of addr, and
+                              of size, kind, tid, pid, pc, as addr=3:hex,size=4
       --salvage               recover the intact frames of a damaged .rsct and
                               report what was lost
 \

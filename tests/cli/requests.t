@@ -178,3 +178,10 @@ $ reusescope analyze r.csv --line 1 -q -o lines.data
 $ reusescope merge r.json lines.data
 reusescope: lines.data has a profile with 1-byte lines and model single; r.json has none to merge with it
 [1]
+
+# A file of huge objects takes no longer than one of small ones: 4 GiB is one object, not a row of lines.
+$ python3 -c 'print("addr,size"); [print(f"{i % 1000},4294967295") for i in range(100000)]' > huge.csv
+$ reusescope analyze --requests huge.csv -q --format csv -o - | grep -E 'total,(references|distinct|bytes)'
+0,requests,1,total,references,,,100000,,,
+0,requests,1,total,distinct,,,1000,,,
+0,requests,1,total,bytes,,,429496729500000,,,

@@ -102,7 +102,7 @@ static void din_reads_every_spelling(void **state) {
                             "\n"
                             " \t2\t0\n"
                             "0 ffffffffffffffff\n"
-                            "2 00000abc");
+                            "2 00000abc\n");
     assert_int_equal(kept.status, 0);
     assert_int_equal(kept.count, 5);
     assert_access(0, 0x7fff1234, 1, RSC_READ);
@@ -222,7 +222,8 @@ static void lackey_reads_all_four_kinds(void **state) {
                                "--123-- a warning\n"
                                " M 0421ac10,4\n"
                                "I  0401ab73,15\n"
-                               " L 04,4294967295");
+                               " L 04,4294967295\n"
+                               "==123== \n");
     assert_int_equal(kept.status, 0);
     assert_int_equal(kept.count, 7);
     assert_access(0, 0x1fff000600, 16, RSC_READ);
@@ -241,12 +242,74 @@ static void lackey_reads_all_four_kinds(void **state) {
 
 static void lackey_skips_and_counts_the_programs_output(void **state) {
     (void)state;
-    read_text(rsc_lackey_open, "I  0401ab70,3\nhello, world\n\nI 0401ab70,3\n L 12\n S 12,0\n"
-                               " M 12,99999999999\nL  12,4\n S 12,4x\n S 12345678123456781,1\n S 12,4\n");
+    read_text(rsc_lackey_open, "I  0401ab70,3\nhello, world\n\nI am at 0401ab70,3\n L look\n S \"x\",0\nI  am\n"
+                               "L  12,4\nI\n L\n total 12345678,4\n S 12,4\n");
     assert_int_equal(kept.status, 0);
     assert_int_equal(kept.count, 2);
     assert_access(1, 0x12, 4, RSC_WRITE);
-    assert_non_null(strstr(kept.logged, ": skipped 8 lines that are not lackey's"));
+    assert_non_null(strstr(kept.logged, ": skipped 9 lines that are not lackey's"));
+}
+
+static void lackey_refuses_accesses_in_part(void **state) {
+    (void)state;
+    static const char *const bad[] = {
+        " L 12",
+        " S 12,0",
+        " M 12,99999999999",
+        " S 0401ab70,4x",
+        " S 12345678123456781,1",
+        "I  ",
+        "I  0401ab",
+        "I  0401,",
+        "I  0401ab70,3 L 10,8",
+        "I  0401?b70,3",
+        "I  0401ab70,",
+        "J  0401ab70,3",
+        "I .0401ab70,3",
+        "?L 1fff000680,8",
+        "hello I  0401ab70,3",
+        "hello L 1fff000680,8",
+        "result: 12 S 0401ab70,16\r",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "I  0401ab70,3\n%s\nI  0401ab73,3\n", bad[i]);
+        read_text(rsc_lackey_open, text);
+        if (kept.status != RSC_EFORMAT) fail_msg("\"%s\" was not refused", bad[i]);
+        assert_failed(2, 14, "an access that is cut or mixed with other text");
+        assert_int_equal(kept.count, 1);
+    }
+}
+
+static void a_cut_inside_a_line_is_an_error(void **state) {
+    (void)state;
+    static const char lackey[] = "I  0401ab70,3\n L 1fff000680,16\n==1== \n";
+    static const char din[] = "0 1234\n1 5678 more\n2 9abc\n";
+    /* In both: the characters after the last newline. Of a line of lackey's the first ones may be the program's. */
+    size_t part = 0, line = 1;
+    for (size_t cut = 1; cut < sizeof lackey - 1; cut++) {
+        read_bytes(rsc_lackey_open, lackey, cut);
+        part = lackey[cut - 1] == '\n' ? 0 : part + 1;
+        line += !part;
+        assert_int_equal(kept.status, cut < 14 || part >= (line < 3 ? 3u : 5u) ? RSC_EFORMAT : 0);
+    }
+    read_text(rsc_lackey_open, "I  0401ab70,3\n L 1fff000680,1");
+    assert_failed(0, 29, "trace: cut at byte 29, inside a line (lackey)");
+    read_text(rsc_lackey_open, "==1== Lackey\nI  0401ab70,3\n L 1fff000680,16\n");
+    assert_int_equal(kept.status, 0);
+    assert_non_null(strstr(kept.logged, "no summary at the end: the trace may be cut (lackey)"));
+    part = 0, line = 1;
+    for (size_t cut = 1; cut < sizeof din - 1; cut++) {
+        read_bytes(rsc_din_open, din, cut);
+        part = din[cut - 1] == '\n' ? 0 : part + 1;
+        line += !part;
+        assert_int_equal(kept.status, part && (line != 2 || part <= 6) ? RSC_EFORMAT : 0);
+    }
+    read_text(rsc_din_open, "0 1234\n1 56");
+    assert_failed(0, 11, "trace: cut at byte 11, inside a line (din)");
+    read_text(rsc_csv_open, "addr\n16\n1");
+    assert_int_equal(kept.count, 2);
+    assert_non_null(strstr(kept.logged, "no newline at the end: the last line may be cut (csv)"));
 }
 
 static void lackey_without_accesses_is_an_error(void **state) {
@@ -330,8 +393,8 @@ static void csv_says_what_is_wrong(void **state) {
         {"1,0,R", "size must be from 1 to 4294967295 bytes"},
         {"1,1,X", "expected a kind: R, W or I"},
         {"1,1,reads", "expected a kind: R, W or I"},
-        {"1,1", "fewer values than the header has names"},
-        {"1,1,R,", "more values than the header has names"},
+        {"1,1", "fewer values than there are columns"},
+        {"1,1,R,", "more values than there are columns"},
         {"1 2,1,R", "unexpected text after a value"},
         {"\"1,1,R", "unexpected text after a value"},
     };
@@ -348,6 +411,109 @@ static void csv_says_what_is_wrong(void **state) {
     assert_failed(1, 0, "the header names a column twice");
     read_text(rsc_csv_open, "\n# nothing\n");
     assert_failed(3, 11, "no header that names the columns");
+}
+
+/* Reads text with --columns. */
+static void read_columns(const char *text, const char *columns) {
+    const struct rsc_reader_options options = {.columns = columns};
+    struct rsc_source *source;
+    struct rsc_input *input;
+    struct rsc_batch batch;
+    memset(&kept, 0, sizeof kept);
+    assert_int_equal(rsc_input_open(&input, scratch_write("trace", text, strlen(text)), &kept.error), 0);
+    kept.status = rsc_csv_open(&source, input, &options, &kept.error);
+    if (kept.status == 0) {
+        while ((kept.status = source->ops->next(source, &batch, &kept.error)) == 1) keep_batch(&batch);
+        source->ops->close(source);
+    }
+    rsc_input_close(input);
+}
+
+static void columns_are_given_by_number_or_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *columns;
+    } same[] = {
+        {"17,load,0x40,8\n18,store,0x80,4\n", "kind=2,addr=3,size=4"},
+        {"17,load,40,8\n18,store,80,4\n", "size=4,addr=3:hex,kind=2"},
+        {"time,op,where,bytes\n17,load,64,8\n18,store,128,4\n", "kind=2,addr=3,size=4"},
+        {"time,op,where,bytes\n17,load,64,8\n18,store,128,4\n", "kind=OP,addr=where,size=4"},
+        {"  17   r 64 8 more\n18 w\t128 4\n", "kind=2,addr=3,size=4"},
+        {"# a comment\n\n\"a;b\";R;\"64\";8;9\n;W;128;4\n", "kind=2,addr=3,size=4"},
+        {"x\tR\t64\t8\nx\tW\t128\t4", "kind=2,addr=3,size=4"},
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        read_columns(same[i].text, same[i].columns);
+        if (kept.status) fail_msg("%s", kept.error.message);
+        assert_int_equal(kept.count, 2);
+        assert_access(0, 64, 8, RSC_READ);
+        assert_access(1, 128, 4, RSC_WRITE);
+    }
+    read_columns("1 2 3 4\n", "addr=1,pc=2,tid=3,pid=4");
+    assert_int_equal(kept.status, 0);
+    assert_true(kept.has_pc && kept.pc[0] == 2 && kept.threads[0].tid == 3 && kept.threads[0].pid == 4);
+    static const struct {
+        const char *text, *columns, *problem;
+    } bad[] = {
+        {"1,2\n", "addr=3", "fewer columns than --columns asks for"},
+        {"1,2\n3\n", "addr=1,size=2", "fewer values than there are columns"},
+        {"1,2\n", "addr=where", "does not have all names that --columns gives"},
+        {"1,2\n", "addr=1,size=1", "a column is given twice"},
+        {"12x,2\n", "addr=1", "unexpected text after a value"}, /* begins with a figure: not a header */
+        {"name\nother\n", "addr=1", "expected a number"},
+        {"name\n0x\n", "addr=1:hex", "0x without digits"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        read_columns(bad[i].text, bad[i].columns);
+        assert_int_equal(kept.status, RSC_EFORMAT);
+        if (!strstr(kept.error.message, bad[i].problem)) fail_msg("%s", kept.error.message);
+    }
+    static const char *const refused[] = {
+        "",         "size=1",   "addr",       "addr=",          "addr=0",
+        "addr=257", "addr=1,,", "addr=1,x=2", "addr=-1,addr=2", "addr=1:hex,kind=2:hex",
+        "addr=:hex"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        read_columns("1\n", refused[i]);
+        if (kept.status != RSC_EINVAL) fail_msg("%s was not refused", refused[i]);
+    }
+}
+
+static void lists_are_addresses_with_and_without_kinds(void **state) {
+    (void)state;
+    read_text(rsc_list_open, "# addresses\n4096\n\n 0x1040\n64\r\n");
+    assert_int_equal(kept.status, 0);
+    assert_int_equal(kept.count, 3);
+    assert_access(0, 4096, 1, RSC_READ);
+    assert_access(1, 0x1040, 1, RSC_READ);
+    assert_access(2, 64, 1, RSC_READ);
+    read_text(rsc_list_open, "1000\n10c0\n0x1000\n"); /* one letter: all of them are hexadecimal */
+    assert_access(0, 0x1000, 1, RSC_READ);
+    assert_access(1, 0x10c0, 1, RSC_READ);
+    read_text(rsc_list_open, "r 0x1000 8\ns 0x1040 4\nWrite 10 2\nI 0x20 16\nload 0x30 1\n");
+    assert_int_equal(kept.status, 0);
+    assert_int_equal(kept.count, 5);
+    assert_access(0, 0x1000, 8, RSC_READ);
+    assert_access(1, 0x1040, 4, RSC_WRITE);
+    assert_access(2, 10, 2, RSC_WRITE);
+    assert_access(3, 0x20, 16, RSC_FETCH);
+    assert_access(4, 0x30, 1, RSC_READ);
+    read_text(rsc_list_open, "R 7fff0000\nw 7fff0040\n");
+    assert_access(0, 0x7fff0000, 1, RSC_READ);
+    assert_access(1, 0x7fff0040, 1, RSC_WRITE);
+    read_text(rsc_list_open, "1 2\n");
+    assert_failed(1, 0, "expected \"[KIND] ADDRESS [SIZE]\" (list)");
+    read_text(rsc_list_open, "r 1 2\nw 3\n");
+    assert_failed(2, 6, "fewer values than there are columns (list)");
+    read_text(rsc_list_open, "r 1 0\n");
+    assert_failed(1, 0, "size must be from 1");
+    /* A letter past the opening would have meant that all before it were hexadecimal. */
+    FILE *file = fopen(scratch_path("late.list"), "w");
+    for (uint32_t i = 0; i < 100000; i++) fprintf(file, "%u\n", i);
+    fputs("12ab\n", file);
+    fclose(file);
+    read_file(rsc_list_open, scratch_path("late.list"));
+    assert_int_equal(kept.count, 100000);
+    assert_failed(100001, 588890, "hexadecimal digits need a leading 0x");
 }
 
 static void threads_are_numbered_as_they_appear(void **state) {
@@ -401,7 +567,16 @@ static void no_file_is_taken_for_another_format(void **state) {
         {"0 1234\n1 0x5678\n2 9abc extra\n", "din"},
         {"# comment\n\n  0 1234", "din"},
         {"0 1234\r\n4\r\n", "din"},
-        {"4\n3\n4\n", "none"},
+        {"4\n3\n4\n", "list"},
+        {"0x1000\n0x1040\n", "list"},
+        {"7fff1000\n7fff1040\n", "list"},
+        {"r 0x1000 8\ns 0x1040 4\n", "list"},
+        {"W 4096\nR 8192\n", "list"},
+        {"face\nbead\n", "none"},
+        {"r 1000\nw\n", "none"},
+        {"r 1000 8\nw 1000\n", "none"},
+        {"a 1000 8\n", "none"},
+        {"tid addr\n1 2\n", "csv"},
         {"0 1234\n5 1234\n", "none"},
         {"0 1234\nhello\n", "none"},
         {"1 2 3\n", "din"},
@@ -546,11 +721,15 @@ int main(void) {
         cmocka_unit_test(nul_bytes_are_refused),
         cmocka_unit_test(lackey_reads_all_four_kinds),
         cmocka_unit_test(lackey_skips_and_counts_the_programs_output),
+        cmocka_unit_test(lackey_refuses_accesses_in_part),
+        cmocka_unit_test(a_cut_inside_a_line_is_an_error),
         cmocka_unit_test(lackey_without_accesses_is_an_error),
         cmocka_unit_test(modifies_never_split_a_batch),
         cmocka_unit_test(csv_reads_columns_by_name),
         cmocka_unit_test(csv_takes_other_separators),
         cmocka_unit_test(csv_says_what_is_wrong),
+        cmocka_unit_test(columns_are_given_by_number_or_name),
+        cmocka_unit_test(lists_are_addresses_with_and_without_kinds),
         cmocka_unit_test(threads_are_numbered_as_they_appear),
         cmocka_unit_test(raw64_is_the_address_column),
         cmocka_unit_test(no_file_is_taken_for_another_format),

@@ -1,209 +1,106 @@
 /*
- * reader_csv.c - values in columns, named by a header.
+ * reader_csv.c - text in columns: values named by a header or by --columns, and plain
+ * lists of addresses.
  *
- * The first line names the columns, in any order and any case: addr (required),
- * size, kind, tid, pid, pc; others are ignored. Values have the same separator as
- * the names: a comma, a semicolon or a tab; blanks around them and double quotes
- * are allowed, and an empty value counts as missing. Numbers are hexadecimal with
- * 0x and decimal without. Hexadecimal digits without 0x are an error: guessing
- * would read 10 as 16 in one line and as 10 in another. Kinds are R, W, I or read,
- * write, fetch. Blank lines and lines that start with '#' are skipped. A line must
- * have as many values as the header has names.
+ * csv: the first line names the columns, in any order and any case: addr (required),
+ * size, kind, tid, pid, pc; others are ignored. --columns says instead which columns
+ * these are, by number or by the header's own names; with numbers alone there need be
+ * no header, and a first line without a number for the address is skipped as one.
+ * Values are separated as in the first line: by a comma, a semicolon, a tab or blanks;
+ * blanks around them and double quotes are allowed, and an empty value counts as
+ * missing. Numbers are hexadecimal with 0x and decimal without. Hexadecimal digits
+ * without 0x are an error unless --columns announces them (addr=3:hex): guessing would
+ * read 10 as 16 in one line and as 10 in another. Kinds are R, W, I or read, load,
+ * write, store, fetch and their first letters. A line must have as many values as there
+ * are columns.
+ *
+ * list: lines of "ADDR", "KIND ADDR" or "KIND ADDR SIZE", all like the first. If an
+ * address in the opening of the file has a digit from a to f without 0x, all without 0x
+ * are hexadecimal, else decimal; a letter that appears later is an error.
+ *
+ * In both, blank lines and lines that start with '#' are skipped.
  */
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "trace/formats/digits.h"
+#include "trace/formats/csv_columns.h"
 #include "trace/formats/text_reader.h"
 
-#define COLUMNS_MAX 256
-
-enum role { ROLE_ADDR, ROLE_SIZE, ROLE_KIND, ROLE_TID, ROLE_PID, ROLE_PC, ROLES, ROLE_NONE = ROLES };
-
-static const char *const role_names[ROLES] = {"addr", "size", "kind", "tid", "pid", "pc"};
-
-struct csv_columns {
-    char separator;
-    uint32_t count;
-    uint32_t roles; /* bit set of the roles present */
-    uint8_t role[COLUMNS_MAX];
-};
+/* Lines that must all be "[KIND] ADDR [SIZE]" for a file to be detected as a list. */
+#define LINES_TRIED 64
 
 struct csv_reader {
     struct rsc_text_reader text;
-    struct csv_columns columns;
+    struct rsc_csv_columns columns;
 };
-
-static int has_role(const struct csv_columns *columns, enum role role) { return columns->roles >> role & 1; }
-
-/* ---- fields: text up to `end`, where the line's '\n' or "\r\n" is ---- */
-
-static const char *skip_blanks(const char *at, char separator) {
-    while (*at == ' ' || (*at == '\t' && separator != '\t')) at++;
-    return at;
-}
-
-/* Skips an unused value: to its separator, the closing quote if quoted, or the end. */
-static const char *skip_value(const char *at, const char *end, char separator, int quoted) {
-    if (!quoted) {
-        while (at < end && *at != separator) at++;
-        return at;
-    }
-    for (; at < end; at++)
-        if (*at == '"' && *++at != '"') return at - 1; /* a doubled quote stands for one */
-    return end;
-}
-
-/* Skips the closing quote and blanks after a value. NULL if anything else follows. */
-static const char *close_value(const char *at, const char *end, char separator, int quoted) {
-    if (quoted) {
-        at = skip_blanks(at, separator);
-        if (*at++ != '"') return NULL;
-    }
-    at = skip_blanks(at, separator);
-    return at == end || *at == separator ? at : NULL;
-}
-
-/* ---- the header ---- */
-
-static enum role role_of(const char *name, size_t length) {
-    for (int role = 0; role < ROLES; role++)
-        if (strlen(role_names[role]) == length && !strncasecmp(name, role_names[role], length)) return (enum role)role;
-    return ROLE_NONE;
-}
-
-static char separator_of(const char *line, const char *end) {
-    for (int quoted = 0; line < end; line++) {
-        quoted ^= *line == '"';
-        if (!quoted && (*line == ',' || *line == ';' || *line == '\t')) return *line;
-    }
-    return ',';
-}
-
-/* Parses the names in [line, end). Returns the problem, or NULL. */
-static const char *parse_header(struct csv_columns *columns, const char *line, const char *end) {
-    *columns = (struct csv_columns){.separator = separator_of(line, end)};
-    if (end - line >= 3 && !memcmp(line, "\xef\xbb\xbf", 3)) line += 3; /* UTF-8's byte order mark */
-    for (const char *at = line;; at++) {
-        at = skip_blanks(at, columns->separator);
-        int quoted = *at == '"';
-        const char *name = skip_blanks(at + quoted, columns->separator);
-        at = skip_value(name, end, columns->separator, quoted);
-        size_t length = (size_t)(at - name);
-        while (length && (name[length - 1] == ' ' || name[length - 1] == '\t')) length--;
-        enum role role = role_of(name, length);
-        at = close_value(at, end, columns->separator, quoted);
-        if (!at) return "a quoted column name has no closing quote";
-        if (columns->count == COLUMNS_MAX) return "more than 256 columns";
-        if (role != ROLE_NONE && has_role(columns, role)) return "the header names a column twice";
-        if (role != ROLE_NONE) columns->roles |= 1u << role;
-        columns->role[columns->count++] = (uint8_t)role;
-        if (at == end) break;
-    }
-    return has_role(columns, ROLE_ADDR) ? NULL : "the first line must name the columns, including addr";
-}
 
 /* The end of a line whose '\n' is at `newline`, without the '\r' it may have. */
 static const char *trim_return(const char *line, const char *newline) {
     return newline > line && newline[-1] == '\r' ? newline - 1 : newline;
 }
 
+/* The next line of the opening that is not blank or a comment; its end, or NULL if there is none. */
+static const char *next_head_line(struct rsc_head_line *line, const unsigned char *head, size_t bytes, int whole,
+                                  size_t *at) {
+    do {
+        if (!rsc_head_line_next(line, head, bytes, whole, at)) return NULL;
+    } while (rsc_text_line_is_idle(line->text, 1));
+    return trim_return(line->text, strchr(line->text, '\n'));
+}
+
 int rsc_csv_matches(const unsigned char *head, size_t bytes, int whole) {
     struct rsc_head_line line;
-    struct csv_columns columns;
+    struct rsc_csv_columns columns;
     size_t at = 0;
     if (rsc_head_is_binary(head, bytes)) return 0;
-    do {
-        if (!rsc_head_line_next(&line, head, bytes, whole, &at)) return 0;
-    } while (rsc_text_line_is_idle(line.text, 1));
-    parse_header(&columns, line.text, trim_return(line.text, strchr(line.text, '\n')));
-    return has_role(&columns, ROLE_ADDR);
+    const char *end = next_head_line(&line, head, bytes, whole, &at);
+    if (!end) return 0;
+    rsc_csv_columns_named(&columns, line.text, end);
+    return rsc_csv_has(&columns, RSC_CSV_ADDR);
 }
 
-/* ---- values ---- */
-
-static const char *parse_number(const char *at, uint64_t *value, const char **problem) {
-    if (rsc_has_hex_prefix(at)) {
-        unsigned digits = rsc_parse_hex(at + 2, value);
-        if (digits > 0 && digits <= 16) return at + 2 + digits;
-        *problem = digits ? "number exceeds 64 bits" : "0x without digits";
-        return NULL;
+int rsc_list_matches(const unsigned char *head, size_t bytes, int whole) {
+    struct rsc_head_line line;
+    struct rsc_csv_columns columns;
+    size_t at = 0;
+    uint32_t count = 0;
+    const char *end;
+    if (rsc_head_is_binary(head, bytes) || !memchr(head, '\n', bytes)) return 0; /* a number alone is not a list */
+    for (int tried = 0; tried < LINES_TRIED && (end = next_head_line(&line, head, bytes, whole, &at)); tried++) {
+        if (!rsc_csv_columns_listed(&columns, line.text, end) || (count && columns.count != count)) return 0;
+        count = columns.count;
     }
-    const char *end = rsc_is_figure(*at) ? rsc_parse_decimal(at, value) : at;
-    if (!end) {
-        *problem = "number exceeds 64 bits";
-        return NULL;
-    }
-    char next = *end | 0x20;
-    if (next >= 'a' && next <= 'f') {
-        *problem = "hexadecimal digits need a leading 0x";
-        return NULL;
-    }
-    if (end == at) *problem = "expected a number";
-    return end == at ? NULL : end;
+    return count > 0;
 }
 
-static const char *parse_kind(const char *at, uint64_t *kind, const char **problem) {
-    static const char *const words[] = {"read", "write", "fetch"};
-    size_t length = 0;
-    while ((unsigned char)((at[length] | 0x20) - 'a') < 26) length++;
-    char letter = *at | 0x20;
-    if (length == 1 && (letter == 'r' || letter == 'w' || letter == 'i')) {
-        *kind = letter == 'r' ? RSC_READ : letter == 'w' ? RSC_WRITE : RSC_FETCH;
-        return at + 1;
-    }
-    for (unsigned i = 0; i < 3; i++)
-        if (length == strlen(words[i]) && !strncasecmp(at, words[i], length)) {
-            *kind = i;
-            return at + length;
-        }
-    *problem = "expected a kind: R, W or I";
-    return NULL;
-}
-
-/*
- * Parses one line into `values` by role; missing values stay unchanged. Returns the
- * problem, or NULL.
- */
-static const char *parse_values(const struct csv_columns *columns, const char *at, const char *end,
-                                uint64_t values[ROLES + 1]) {
-    const char *problem = NULL;
-    char separator = columns->separator;
-    for (uint32_t column = 0;; at++) {
-        enum role role = (enum role)columns->role[column];
-        at = skip_blanks(at, separator);
-        int quoted = *at == '"';
-        if (quoted) at = skip_blanks(at + 1, separator);
-        if (role == ROLE_NONE) at = skip_value(at, end, separator, quoted);
-        else if (at < end && *at != separator && *at != '"')
-            at =
-                role == ROLE_KIND ? parse_kind(at, &values[role], &problem) : parse_number(at, &values[role], &problem);
-        else if (role == ROLE_ADDR) return "no value for addr";
-        if (!at) return problem;
-        at = close_value(at, end, separator, quoted);
-        if (!at) return "unexpected text after a value";
-        if (++column == columns->count) return at == end ? NULL : "more values than the header has names";
-        if (at == end) return "fewer values than the header has names";
-    }
+uint32_t rsc_csv_looks(const unsigned char *head, size_t bytes, int whole, uint32_t *number) {
+    struct rsc_head_line line;
+    size_t at = 0;
+    *number = 0;
+    if (rsc_head_is_binary(head, bytes)) return 0;
+    const char *end = next_head_line(&line, head, bytes, whole, &at);
+    uint32_t count = end ? rsc_csv_count(line.text, end, number) : 0;
+    if (count > 1 && !*number && (end = next_head_line(&line, head, bytes, whole, &at))) /* the first was a header? */
+        if (rsc_csv_count(line.text, end, number) != count) *number = 0;
+    return count;
 }
 
 /* Adds one line to the batch. Returns the problem, or NULL. */
 static const char *take_line(struct csv_reader *reader, const char *newline, uint32_t count) {
-    uint64_t values[ROLES + 1] = {[ROLE_SIZE] = 1, [ROLE_KIND] = RSC_READ};
+    uint64_t values[RSC_CSV_ROLES + 1] = {[RSC_CSV_SIZE] = 1, [RSC_CSV_KIND] = RSC_READ};
     struct rsc_text_reader *text = &reader->text;
     const char *line = text->lines.cursor;
-    const char *problem = parse_values(&reader->columns, line, trim_return(line, newline), values);
+    const char *problem = rsc_csv_values(&reader->columns, line, trim_return(line, newline), values);
     if (problem) return problem;
-    if (values[ROLE_SIZE] == 0 || values[ROLE_SIZE] > UINT32_MAX) return "size must be from 1 to 4294967295 bytes";
+    if (values[RSC_CSV_SIZE] == 0 || values[RSC_CSV_SIZE] > UINT32_MAX)
+        return "size must be from 1 to 4294967295 bytes";
     int64_t thread = 0;
-    if (has_role(&reader->columns, ROLE_TID) || has_role(&reader->columns, ROLE_PID)) {
-        thread = rsc_text_reader_thread(text, values[ROLE_PID], values[ROLE_TID]);
+    if (rsc_csv_has(&reader->columns, RSC_CSV_TID) || rsc_csv_has(&reader->columns, RSC_CSV_PID)) {
+        thread = rsc_text_reader_thread(text, values[RSC_CSV_PID], values[RSC_CSV_TID]);
         if (thread < 0) return text->problem;
     }
-    text->addr[count] = values[ROLE_ADDR];
-    text->meta[count] = rsc_meta((uint32_t)values[ROLE_SIZE], (enum rsc_kind)values[ROLE_KIND], (uint32_t)thread);
-    text->pc[count] = values[ROLE_PC];
+    text->addr[count] = values[RSC_CSV_ADDR];
+    text->meta[count] = rsc_meta((uint32_t)values[RSC_CSV_SIZE], (enum rsc_kind)values[RSC_CSV_KIND], (uint32_t)thread);
+    text->pc[count] = values[RSC_CSV_PC];
     return NULL;
 }
 
@@ -218,6 +115,7 @@ static uint32_t csv_parse(struct rsc_text_reader *text, uint32_t count) {
         if (!rsc_text_line_is_idle(lines->cursor, 1)) {
             text->problem = take_line((struct csv_reader *)text, newline, count);
             if (text->problem) break;
+            text->cuttable = newline + 1;
             text->fetches += rsc_meta_kind(text->meta[count++]) == RSC_FETCH;
         }
         rsc_text_lines_pass(lines, newline + 1);
@@ -225,31 +123,64 @@ static uint32_t csv_parse(struct rsc_text_reader *text, uint32_t count) {
     return count;
 }
 
-/* Finds the header and takes it. */
-static int csv_start(struct rsc_text_reader *text, struct rsc_error *error) {
-    struct csv_columns *columns = &((struct csv_reader *)text)->columns;
-    struct rsc_text_lines *lines = &text->lines;
+/* Moves to the first line with something in it. Returns 1 and its end, 0 if there is none, or negative. */
+static int first_line(struct rsc_text_lines *lines, const char **newline, struct rsc_error *error) {
     for (;;) {
         int status = rsc_text_lines_fill(lines, error);
-        if (status < 0) return status;
-        if (status == 0) return rsc_text_lines_fail(lines, RSC_EFORMAT, "no header that names the columns", error);
-        const char *newline = rsc_text_lines_end(lines);
-        if (!newline) return rsc_text_lines_fail(lines, RSC_EFORMAT, RSC_TEXT_LINE_TOO_LONG, error);
-        int idle = rsc_text_line_is_idle(lines->cursor, 1);
-        const char *end = trim_return(lines->cursor, newline);
-        const char *problem = idle ? NULL : parse_header(columns, lines->cursor, end);
-        if (problem) return rsc_text_lines_fail(lines, RSC_EFORMAT, problem, error);
-        rsc_text_lines_pass(lines, newline + 1);
-        if (!idle) break;
+        if (status <= 0) return status;
+        *newline = rsc_text_lines_end(lines);
+        if (!*newline) return rsc_text_lines_fail(lines, RSC_EFORMAT, RSC_TEXT_LINE_TOO_LONG, error);
+        if (!rsc_text_line_is_idle(lines->cursor, 1)) return 1;
+        rsc_text_lines_pass(lines, *newline + 1);
     }
-    text->has_pc = has_role(columns, ROLE_PC);
+}
+
+/* Learns the columns from the first line, and takes it if it is a header. */
+static int csv_start(struct rsc_text_reader *text, struct rsc_error *error) {
+    struct rsc_csv_columns *columns = &((struct csv_reader *)text)->columns;
+    struct rsc_text_lines *lines = &text->lines;
+    struct rsc_csv_spec spec;
+    const char *newline = NULL;
+    int header = 1, status = text->columns ? rsc_csv_spec_parse(&spec, text->columns, error) : 0;
+    if (!status) status = first_line(lines, &newline, error);
+    if (status < 0) return status;
+    if (!status) return rsc_text_lines_fail(lines, RSC_EFORMAT, "no header that names the columns", error);
+    const char *end = trim_return(lines->cursor, newline);
+    const char *problem = text->columns ? rsc_csv_columns_given(columns, &spec, lines->cursor, end, &header)
+                                        : rsc_csv_columns_named(columns, lines->cursor, end);
+    if (problem) return rsc_text_lines_fail(lines, RSC_EFORMAT, problem, error);
+    if (header) rsc_text_lines_pass(lines, newline + 1);
+    text->has_pc = rsc_csv_has(columns, RSC_CSV_PC);
     return 0;
 }
 
-static const struct rsc_text_format csv_format = {"csv",     NULL,      0,   sizeof(struct csv_reader),
-                                                  csv_start, csv_parse, NULL};
+/* Learns the columns from the first line, and from the first block whether addresses are hexadecimal. */
+static int list_start(struct rsc_text_reader *text, struct rsc_error *error) {
+    struct rsc_csv_columns *columns = &((struct csv_reader *)text)->columns, other;
+    struct rsc_text_lines *lines = &text->lines;
+    const char *newline = NULL;
+    int status = first_line(lines, &newline, error);
+    if (status < 0) return status;
+    if (!status || !rsc_csv_columns_listed(columns, lines->cursor, trim_return(lines->cursor, newline)))
+        return rsc_text_lines_fail(lines, RSC_EFORMAT, "expected \"[KIND] ADDRESS [SIZE]\"", error);
+    for (const char *at = lines->cursor; at < lines->limit && !columns->hex; at = newline + 1) {
+        newline = memchr(at, '\n', (size_t)(lines->limit - at));
+        if (rsc_csv_columns_listed(&other, at, trim_return(at, newline))) columns->hex = other.hex;
+    }
+    return 0;
+}
+
+static const struct rsc_text_format csv_format = {
+    .name = "csv", .reader_bytes = sizeof(struct csv_reader), .start = csv_start, .parse = csv_parse};
+static const struct rsc_text_format list_format = {
+    .name = "list", .reader_bytes = sizeof(struct csv_reader), .start = list_start, .parse = csv_parse};
 
 int rsc_csv_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                  struct rsc_error *error) {
     return rsc_text_reader_open(out, &csv_format, input, options, error);
+}
+
+int rsc_list_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
+                  struct rsc_error *error) {
+    return rsc_text_reader_open(out, &list_format, input, options, error);
 }

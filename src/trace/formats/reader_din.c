@@ -5,7 +5,8 @@
  * numbers of enum rsc_kind); the address is hexadecimal, with or without 0x;
  * the rest of the line is ignored. Labels 3 (unknown) and 4 (flush the cache)
  * describe no access: they are skipped, and a warning at the end counts them. Blank
- * lines and lines that start with '#' are skipped too. Sizes are 1 byte.
+ * lines and lines that start with '#' are skipped too. Sizes are 1 byte. A file that
+ * ends inside an address, without a newline, is cut.
  */
 #include <inttypes.h>
 
@@ -73,6 +74,7 @@ static const char *end_of_other(struct rsc_text_reader *reader, enum line_shape 
 static uint32_t din_parse(struct rsc_text_reader *reader, uint32_t count) {
     struct rsc_text_lines *lines = &reader->lines;
     uint64_t escapes = 0, fetches = 0;
+    const char *cuttable = NULL;
     while (lines->cursor < lines->limit && count < RSC_BATCH_ACCESSES) {
         unsigned label;
         uint64_t addr;
@@ -81,6 +83,8 @@ static uint32_t din_parse(struct rsc_text_reader *reader, uint32_t count) {
         if (shape != LINE_ACCESS || *end != '\n') {
             end = end_of_other(reader, shape);
             if (!end) break;
+        } else {
+            cuttable = end + 1;
         }
         rsc_text_lines_pass(lines, end + 1);
         if (shape == LINE_ACCESS) {
@@ -91,6 +95,7 @@ static uint32_t din_parse(struct rsc_text_reader *reader, uint32_t count) {
         escapes += shape == LINE_ESCAPE;
     }
     reader->fetches += fetches;
+    reader->cuttable = cuttable;
     ((struct din_reader *)reader)->escapes += escapes;
     return count;
 }
@@ -105,8 +110,11 @@ static int din_finish(struct rsc_text_reader *reader, struct rsc_error *error) {
     return 0;
 }
 
-static const struct rsc_text_format din_format = {"din", NULL,      0,         sizeof(struct din_reader),
-                                                  NULL,  din_parse, din_finish};
+static const struct rsc_text_format din_format = {.name = "din",
+                                                  .reader_bytes = sizeof(struct din_reader),
+                                                  .parse = din_parse,
+                                                  .finish = din_finish,
+                                                  .ends_in_newline = 1};
 
 int rsc_din_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                  struct rsc_error *error) {

@@ -10,7 +10,11 @@
  * first one); a fetch's is its own. Valgrind's own lines (==PID== and --PID--)
  * are skipped. When a trace was made with 2>&1, the program's output is mixed in:
  * lines of none of the four shapes are skipped too, and a warning at the end counts
- * them. A file without any access is not a lackey trace.
+ * them. A line that is an access in part, because the file was damaged or the program's
+ * output runs into it, is an error: what it said is lost. So is a file that ends inside
+ * a line. valgrind ends with a summary: if its opening is there and the summary is not,
+ * a warning says that the trace may be cut. A file without any access is not a lackey
+ * trace.
  *
  * The four kinds follow each other without a pattern that a branch predictor
  * could learn, so a line is parsed without branching on its kind: the two
@@ -32,6 +36,8 @@ struct lackey_reader {
     uint64_t foreign; /* lines that are neither accesses nor valgrind's */
     uint64_t last_pc;
     int accesses_seen;
+    int banner_seen;  /* valgrind's own lines are in the file... */
+    int summary_seen; /* ...also after the last access so far */
 };
 
 #define OPENING(a, b, c) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16)
@@ -96,6 +102,49 @@ int rsc_lackey_matches(const unsigned char *head, size_t bytes, int whole) {
     return fitting > 0 && fitting >= foreign;
 }
 
+static int is_hex(char c) { return rsc_is_figure(c) || (c >= 'a' && c <= 'f'); }
+
+/* Does [at, end) read HEX,DECIMAL, with `least` digits or more in the first? */
+static int is_place(const char *at, const char *end, int least) {
+    int hex = 0, decimal = 0;
+    for (; at < end && is_hex(*at); at++) hex++;
+    if (at == end || *at++ != ',') return 0;
+    for (; at < end && rsc_is_figure(*at); at++) decimal++;
+    return hex >= least && decimal > 0 && at == end;
+}
+
+/* Does a line begin as an access does? Of the 8 digits that lackey writes at least, two may be garbled. */
+static int opens_as_access(const char *line, const char *end) {
+    uint32_t opening;
+    int hex = 0, other = 0;
+    if (end - line < 3) return 0;
+    memcpy(&opening, line, 4);
+    const struct shape *shape = &shapes[(unsigned char)(line[0] ^ line[1])];
+    if (!shape->opening || shape->opening != (opening & 0xffffff)) return 0;
+    for (const char *at = line + 3; at < end && at < line + 11; at++) {
+        hex += is_hex(*at);
+        other += !is_hex(*at) && *at != ',';
+    }
+    return hex >= 6 || !other;
+}
+
+/*
+ * Is this line, which is not an access, one in part? It begins as one does, or an access ends it, or all but its first
+ * three characters are one.
+ */
+static int is_garbled(const char *line, const char *end) {
+    if (end > line && end[-1] == '\r') end--;
+    if (opens_as_access(line, end)) return 1;
+    if (end - line > 3 && is_place(line + 3, end, 8)) return 1;
+    for (const char *at = end - 1; at > line + 3; at--) {
+        if (*at != ' ' && *at != ',' && !is_hex(*at)) return 0;
+        if (*at == ' ')
+            return is_place(at + 1, end, 8) && ((at[-1] == ' ' && at[-2] == 'I') ||
+                                                (at[-2] == ' ' && (at[-1] == 'L' || at[-1] == 'S' || at[-1] == 'M')));
+    }
+    return 0;
+}
+
 /* Skips a line that is not an access. Returns whether it could. */
 static int pass_other(struct lackey_reader *reader) {
     struct rsc_text_lines *lines = &reader->text.lines;
@@ -104,7 +153,15 @@ static int pass_other(struct lackey_reader *reader) {
         reader->text.problem = RSC_TEXT_LINE_TOO_LONG;
         return 0;
     }
-    reader->foreign += !is_valgrinds(line) && !rsc_text_line_is_idle(line, 0);
+    int valgrinds = is_valgrinds(line);
+    if (!valgrinds && is_garbled(line, end)) {
+        reader->text.problem = "an access that is cut or mixed with other text (record with valgrind --log-file=FILE)";
+        return 0;
+    }
+    reader->foreign += !valgrinds && !rsc_text_line_is_idle(line, 0);
+    reader->banner_seen |= valgrinds;
+    reader->summary_seen |= valgrinds;
+    if (valgrinds) reader->text.cuttable = end + 1;
     rsc_text_lines_pass(lines, end + 1);
     return 1;
 }
@@ -113,16 +170,20 @@ static uint32_t lackey_parse(struct rsc_text_reader *text, uint32_t count) {
     struct lackey_reader *reader = (struct lackey_reader *)text;
     struct rsc_text_lines *lines = &text->lines;
     uint64_t pc = reader->last_pc, fetches = 0;
+    const char *last = NULL; /* where the last access ended */
     while (lines->cursor < lines->limit && count + 2 <= RSC_BATCH_ACCESSES) {
         const struct shape *shape;
         uint64_t addr;
         uint32_t size;
         const char *next = parse_line(lines->cursor, &shape, &addr, &size);
         if (!next) {
+            if (last) reader->summary_seen = 0;
+            last = NULL;
             if (!pass_other(reader)) break;
             continue;
         }
         rsc_text_lines_pass(lines, next);
+        last = next;
         pc = shape->fetch ? addr : pc;
         text->addr[count] = text->addr[count + 1] = addr;
         text->pc[count] = text->pc[count + 1] = pc;
@@ -130,6 +191,10 @@ static uint32_t lackey_parse(struct rsc_text_reader *text, uint32_t count) {
         text->meta[count + 1] = rsc_meta(size, RSC_WRITE, 0);
         count += 1u + shape->modify;
         fetches += shape->fetch;
+    }
+    if (last && last == lines->cursor) {
+        text->cuttable = last;
+        reader->summary_seen = 0;
     }
     reader->last_pc = pc;
     reader->accesses_seen |= count > 0;
@@ -143,6 +208,8 @@ static int lackey_finish(struct rsc_text_reader *text, struct rsc_error *error) 
     if (!reader->accesses_seen)
         return rsc_fail(error, RSC_EFORMAT, "%s: none of its %" PRIu64 " lines matches \"I  ADDRESS,SIZE\" (lackey)",
                         name, text->lines.line - 1);
+    if (reader->banner_seen && !reader->summary_seen)
+        rsc_log_line(text->log, RSC_LOG_WARNING, "%s: no summary at the end: the trace may be cut (lackey)", name);
     if (reader->foreign)
         rsc_log_line(text->log, RSC_LOG_WARNING,
                      "%s: skipped %" PRIu64 " lines that are not lackey's (the program's own output?)", name,
@@ -150,8 +217,13 @@ static int lackey_finish(struct rsc_text_reader *text, struct rsc_error *error) 
     return 0;
 }
 
-static const struct rsc_text_format lackey_format = {
-    "lackey", "valgrind lackey", 1, sizeof(struct lackey_reader), NULL, lackey_parse, lackey_finish};
+static const struct rsc_text_format lackey_format = {.name = "lackey",
+                                                     .source = "valgrind lackey",
+                                                     .has_pc = 1,
+                                                     .reader_bytes = sizeof(struct lackey_reader),
+                                                     .parse = lackey_parse,
+                                                     .finish = lackey_finish,
+                                                     .ends_in_newline = 1};
 
 int rsc_lackey_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                     struct rsc_error *error) {

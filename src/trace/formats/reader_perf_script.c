@@ -288,7 +288,7 @@ static int perf_finish(struct rsc_text_reader *text, struct rsc_error *error) {
 }
 
 static const struct rsc_text_format perf_format = {
-    "perf-script", "perf script: samples", 1, sizeof(struct perf_reader), NULL, perf_parse, perf_finish};
+    "perf-script", "perf script: samples", 1, sizeof(struct perf_reader), NULL, perf_parse, perf_finish, 0};
 
 int rsc_perf_script_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                          struct rsc_error *error) {

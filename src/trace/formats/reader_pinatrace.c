@@ -109,7 +109,7 @@ static int pinatrace_finish(struct rsc_text_reader *text, struct rsc_error *erro
 }
 
 static const struct rsc_text_format pinatrace_format = {
-    "pinatrace", "Pin pinatrace", 1, sizeof(struct pinatrace_reader), NULL, pinatrace_parse, pinatrace_finish};
+    "pinatrace", "Pin pinatrace", 1, sizeof(struct pinatrace_reader), NULL, pinatrace_parse, pinatrace_finish, 0};
 
 int rsc_pinatrace_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                        struct rsc_error *error) {

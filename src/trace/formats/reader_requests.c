@@ -2,13 +2,15 @@
  * reader_requests.c - traces of requests for whole objects: libCacheSim's
  * oracleGeneral, and the vscsi format of storage traces that it reads too.
  *
- * All little-endian, packed, without a header: read by name only.
+ * All little-endian, packed, without a header: read by name only. What is read as
+ * oracleGeneral is refused if most requests of its opening cannot be: times that run
+ * backwards, or a next request that no trace is long enough for.
  *
  *   oracleGeneral, 24 bytes per request:
  *      0  u32  time, seconds
  *      4  u64  the object
  *     12  u32  its size, bytes
- *     16  i64  number of the request that wants it next; not used here
+ *     16  i64  number of the request that wants it next; negative or the largest number: none
  *
  *   vscsi version 1, 32 bytes:                 version 2, 40 bytes:
  *      0  u32  serial number                      0  u16  SCSI command
@@ -38,6 +40,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file's byte order
 
 #define RECORD_BYTES_MAX 40u
 #define BLOCK_SHIFT 9 /* of a disk: 512 bytes */
+#define LATEST_NEXT (1ll << 48)
 
 /* Offsets of a record's fields. */
 struct layout {
@@ -180,9 +183,29 @@ static int requests_open(struct rsc_source **out, struct rsc_input *input, const
     return 0;
 }
 
+/* Refuses a file whose opening is not one of requests. */
+static int check_oracle(struct rsc_input *input, struct rsc_error *error) {
+    const unsigned char *head;
+    int64_t bytes = rsc_input_peek(input, RSC_INPUT_PEEK_MAX, &head, error);
+    if (bytes < 0) return (int)bytes;
+    uint32_t records = (uint32_t)bytes / oracle_general.bytes, odd = 0, before = 0;
+    for (uint32_t i = 0; i < records; i++) {
+        const unsigned char *record = head + (size_t)i * oracle_general.bytes;
+        int64_t next = (int64_t)u64(record + 16);
+        odd += next < -2 || (next >= LATEST_NEXT && next != INT64_MAX) || u32(record) < before;
+        before = u32(record);
+    }
+    if (odd <= records / 2) return 0;
+    return rsc_fail_at(error, RSC_EFORMAT, 0,
+                       "%s: not a trace of requests: %" PRIu32 " of the first %" PRIu32
+                       " have times or next requests that cannot be (oracleGeneral)",
+                       rsc_input_name(input), odd, records);
+}
+
 int rsc_oracle_general_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                             struct rsc_error *error) {
-    return requests_open(out, input, &oracle_general, options, error);
+    int status = check_oracle(input, error);
+    return status < 0 ? status : requests_open(out, input, &oracle_general, options, error);
 }
 
 /* Whether the version fields of the first record, and of a second if there is one, match the layout. */

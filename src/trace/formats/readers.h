@@ -15,10 +15,17 @@
 
 #include "trace/source.h"
 
-rsc_format_matches rsc_rsct_matches, rsc_din_matches, rsc_lackey_matches, rsc_csv_matches, rsc_pinatrace_matches,
-    rsc_perf_script_matches, rsc_drmemtrace_matches;
-rsc_format_open rsc_rsct_open, rsc_din_open, rsc_lackey_open, rsc_csv_open, rsc_raw64_open, rsc_pinatrace_open,
-    rsc_perf_script_open, rsc_drmemtrace_open, rsc_champsim_open, rsc_oracle_general_open, rsc_vscsi_open;
+rsc_format_matches rsc_rsct_matches, rsc_din_matches, rsc_lackey_matches, rsc_csv_matches, rsc_list_matches,
+    rsc_pinatrace_matches, rsc_perf_script_matches, rsc_drmemtrace_matches;
+rsc_format_open rsc_rsct_open, rsc_din_open, rsc_lackey_open, rsc_csv_open, rsc_list_open, rsc_raw64_open,
+    rsc_pinatrace_open, rsc_perf_script_open, rsc_drmemtrace_open, rsc_champsim_open, rsc_oracle_general_open,
+    rsc_vscsi_open;
+
+/*
+ * For a file of no known format: the number of columns of its text (0: it is binary or empty), and in *number which
+ * of them looks most like an address (from 1; 0: none).
+ */
+uint32_t rsc_csv_looks(const unsigned char *head, size_t bytes, int whole, uint32_t *number);
 
 /* rsc_trace_locate() of a native trace. */
 int rsc_rsct_locate(struct rsc_source *source, uint64_t instruction, uint64_t *access, struct rsc_error *error);

@@ -1,9 +1,27 @@
 /* text_reader.c - see text_reader.h. */
 #include "trace/formats/text_reader.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
+
+/*
+ * A number at the end of a file without a last '\n' may have lost digits. Formats that a program writes always end in
+ * one; what people write often does not.
+ */
+static int check_end(const struct rsc_text_reader *reader, struct rsc_error *error) {
+    const struct rsc_text_lines *lines = &reader->lines;
+    const char *name = rsc_input_name(lines->input);
+    uint64_t end = rsc_input_offset(lines->input);
+    if (!lines->unended || reader->cuttable != lines->cursor) return 0;
+    if (reader->format->ends_in_newline)
+        return rsc_fail_at(error, RSC_EFORMAT, end, "%s: cut at byte %" PRIu64 ", inside a line (%s)", name, end,
+                           reader->format->name);
+    rsc_log_line(reader->log, RSC_LOG_WARNING, "%s: no newline at the end: the last line may be cut (%s)", name,
+                 reader->format->name);
+    return 0;
+}
 
 static int text_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
     struct rsc_text_reader *reader = (struct rsc_text_reader *)source;
@@ -17,7 +35,10 @@ static int text_next(struct rsc_source *source, struct rsc_batch *batch, struct 
         count = reader->format->parse(reader, count);
     } while (!reader->problem && lines->cursor == lines->limit);
     if (count == 0 && reader->problem) return rsc_text_lines_fail(lines, reader->failure, reader->problem, error);
-    if (count == 0) return reader->format->finish ? reader->format->finish(reader, error) : 0;
+    if (count == 0) {
+        int status = check_end(reader, error);
+        return status || !reader->format->finish ? status : reader->format->finish(reader, error);
+    }
     reader->problem = NULL; /* the line is met again at the next call */
     *batch = (struct rsc_batch){.count = count,
                                 .addr = reader->addr,
@@ -51,6 +72,7 @@ int rsc_text_reader_open(struct rsc_source **out, const struct rsc_text_format *
     reader->source.ops = &text_ops;
     reader->format = format;
     reader->log = options ? options->log : NULL;
+    reader->columns = options ? options->columns : NULL;
     reader->failure = RSC_EFORMAT;
     reader->has_pc = format->has_pc;
     int status = rsc_text_lines_open(&reader->lines, input, format->name, error);

@@ -27,16 +27,20 @@ struct rsc_text_format {
     uint32_t (*parse)(struct rsc_text_reader *reader, uint32_t count);
     /* At the end of the file, after the last batch: warnings; NULL: none. Returns 0 or negative. */
     int (*finish)(struct rsc_text_reader *reader, struct rsc_error *error);
+    /* A file without a last '\n' is an error if a cut could have shortened its last line (`cuttable`); 0: a warning. */
+    int ends_in_newline;
 };
 
 struct rsc_text_reader {
     struct rsc_source source;
     const struct rsc_text_format *format;
     const struct rsc_log *log;
+    const char *columns; /* as --columns gives them; NULL: not given */
     struct rsc_text_lines lines;
     struct rsc_thread_table threads; /* empty: the format has no threads */
-    const char *problem;             /* of the line at lines.cursor; NULL: none */
-    int failure;                     /* code for a bad line: RSC_EFORMAT, or why no thread could be added */
+    const char *problem; /* of the line at lines.cursor; NULL: none */
+    const char *cuttable; /* where the last line that a cut could have shortened ended; NULL: none */
+    int failure; /* code for a bad line: RSC_EFORMAT, or why no thread could be added */
     int has_pc;
     int fetches_seen;
     uint64_t fetches; /* in the batch */
