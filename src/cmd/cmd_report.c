@@ -10,12 +10,27 @@
 
 #define SOURCE_PATHS_MAX 32
 
-enum { OPT_INPUT = RSC_OPT_VERB, OPT_EMBED_SOURCE, OPT_SOURCE_PATH, OPT_SUITE, OPT_BY, OPT_CDF, OPT_SELECT };
+enum {
+    OPT_INPUT = RSC_OPT_VERB,
+    OPT_EMBED_SOURCE,
+    OPT_SOURCE_PATH,
+    OPT_SUITE,
+    OPT_BY,
+    OPT_CDF,
+    OPT_SELECT,
+    OPT_SECTION
+};
 
 static const struct rsc_option options[] = {
     RSC_HEADING("input"),
     {OPT_INPUT, 'i', "input", "FILE", "a profile to show, like an operand", NULL},
     {OPT_SOURCE_PATH, 0, "source-path", "DIR", "look for source files here first", NULL},
+    RSC_HEADING("output"),
+    {OPT_SECTION, 0, "section", "NAME,...",
+     "only these parts of --full: facts, distances, curve, quantiles, words, lines, pairs, objects, cache-lines, "
+     "phases, threads, sharing, false-sharing, kinds",
+     "facts distances curve quantiles words lines pairs objects cache-lines phases threads sharing false-sharing "
+     "kinds"},
     RSC_HEADING("tables (text or csv)"),
     {OPT_SUITE, 0, "suite", NULL, "all profiles: distances at 70, 80, 90, 95 % of reuses", NULL},
     {OPT_BY, 0, "by", "PART", "the code by module, file, function, loop or line", "module file function loop line"},
@@ -52,6 +67,17 @@ static int parse_choice(const char *text, struct rsc_choice *choice) {
     choice->cover /= 100;
     choice->share = share / 100;
     return choice->cover > 0 && choice->cover <= 1 && choice->share > 0 && choice->share < 1 ? 0 : -1;
+}
+
+static int parse_sections(const char *text, uint32_t *sections) {
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        uint32_t section = rsc_report_section_of_name(text, length);
+        if (!section) return -1;
+        *sections |= section;
+        if (!text[length]) return 0;
+        text += length + 1;
+    }
 }
 
 /* Appends all profiles of a file. */
@@ -99,8 +125,13 @@ static int take_option(struct showing *showing, const struct rsc_option_parser *
     switch (id) {
     case RSC_OPERAND:
     case OPT_INPUT:
-        showing->files++;
+        showing->session.shown = parser->value;
+        if (showing->files++) showing->session.shown = "-"; /* several: no one command for what comes next */
         return load(showing, parser->value, &error) < 0 ? rsc_session_fail(&showing->session, &error) : -1;
+    case OPT_SECTION:
+        if (parse_sections(parser->value, &showing->session.sections) < 0)
+            return rsc_option_refuse(parser, "not a list of sections (reusescope help report)");
+        return -1;
     case OPT_SUITE:
     case OPT_BY:
     case OPT_CDF:
@@ -164,13 +195,11 @@ static int show(struct showing *showing, const struct rsc_verb *verb) {
     showing->page.documents = (const char *const *)showing->documents;
     showing->page.document_count = showing->document_count;
     showing->session.page = &showing->page;
-    /* Without operands: the default data file, in brief. */
     struct rsc_session *session = &showing->session;
     struct rsc_result result = {
         .kind = session->yields, .profiles = showing->profiles, .count = showing->count, .table = &showing->table};
     showing->table.names = showing->names;
     if (session->yields == RSC_RESULT_TABLE) return rsc_session_deliver_result(session, &result, 0);
-    session->brief = !showing->files && !session->format && !session->output;
     return rsc_session_deliver(session, showing->profiles, showing->count, 0);
 }
 
@@ -196,9 +225,9 @@ static int run_report(const struct rsc_verb *verb, int argc, char **argv) {
 const struct rsc_verb rsc_verb_report = {
     .name = "report",
     .operands = "[FILE...]",
-    .summary = "Show profiles: histogram, miss ratio curve, what they mean",
-    .about = "FILE is a profile or a JSON file written by an analysis (default: reusescope.data, in brief: at "
-             "most 60 lines). The caches marked in the picture are this machine's. -o report.html writes one "
+    .summary = "Show profiles: miss ratios, the curve, the worst lines",
+    .about = "FILE is a profile or a JSON file written by an analysis (default: reusescope.data). Prints at most "
+             "40 lines; --full prints everything. The caches are this machine's. -o report.html writes one "
              "self-contained page; with two profiles it compares them.",
     .example = "reusescope report -o report.html",
     .groups = {options, rsc_output_options, rsc_common_options},

@@ -170,12 +170,12 @@ static int finish(struct run *run, struct rsc_error *error) {
 }
 
 /* Reports what was left out and why, for options that only this verb has. */
-static void say_the_rest(const struct run *run) {
+static void say_the_rest(struct run *run) {
     if (run->session.quiet) return;
     if (run->facts.threads > 1 && run->analysis.profiles[0] && models_are_free(run) && !run->both_by_default)
-        fprintf(
-            stderr,
-            "reusescope: one stack for all threads: threads were not expected, so only the shared model was computed (--model both has private stacks too)\n");
+        rsc_session_say(&run->session,
+                        "one stack for all threads: threads were not expected, so only the shared model was "
+                        "computed (--model both has private stacks too)");
 }
 
 static int deliver(struct run *run) {

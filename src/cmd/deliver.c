@@ -54,7 +54,9 @@ static struct rsc_report_style style_of(const struct rsc_session *session, int f
         .at_bytes = session->at_bytes,
         .references = session->references,
         .page = session->page,
-        .brief = session->brief,
+        .sections = session->sections,
+        .screen = !session->full && !session->sections,
+        .lines_taken = session->lines_said + (session->output && strcmp(session->output, "-")), /* hint_next() */
     };
 }
 
@@ -102,22 +104,46 @@ void rsc_expand_name(const char *name, char *to, size_t room) {
     to[used] = 0;
 }
 
+/* The format of a result: from --format, else from the suffix of `path`. RSC_REPORT_NONE: from neither. */
+static enum rsc_report_format format_for(const struct rsc_session *session, const char *path) {
+    return session->format ? rsc_report_format_of_name(session->format) : rsc_report_format_of_path(path);
+}
+
+/* Whether a shell takes the name as one word. */
+static int is_plain_word(const char *name) {
+    for (const char *c = name; *c; c++)
+        if (!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z') && !(*c >= '0' && *c <= '9') &&
+            !strchr("_./+-=,%@", *c))
+            return 0;
+    return name[0] && name[0] != '-';
+}
+
+/*
+ * The file that keeps this result, in commands to type next: "" for the default one; NULL if there is none, or no plain
+ * word for it.
+ */
+static const char *data_file_of(const struct rsc_session *session, int keep, char path[PATH_MAX]) {
+    if (!keep && !session->shown) return "";
+    if (keep && !session->output) return "";
+    if (!keep) snprintf(path, PATH_MAX, "%s", session->shown);
+    else rsc_expand_name(session->output, path, PATH_MAX);
+    enum rsc_report_format format = keep ? format_for(session, path) : RSC_REPORT_NONE;
+    return is_plain_word(path) && (!format || format == RSC_REPORT_JSON) ? path : NULL;
+}
+
+/* `keep`: the result is kept in a file, as the options say. */
 static int write_rendering(struct rsc_session *session, const struct rsc_result *result, enum rsc_report_format format,
-                           const char *path, struct rsc_error *error) {
-    char *text = NULL;
+                           const char *path, int keep, struct rsc_error *error) {
+    char *text = NULL, data_file[PATH_MAX];
     size_t bytes;
     struct rsc_machine machine;
     struct rsc_report_style style = style_of(session, !strcmp(path, "-"), &machine);
+    style.data_file = data_file_of(session, keep, data_file);
     int status = rsc_report_render(result, format, &style, &text, &bytes, error);
     if (status < 0) return status;
     status = write_text(path, text, bytes, format == RSC_REPORT_TEXT, error);
     free(text);
     return status;
-}
-
-/* The format of a result: from --format, else from the suffix of `path`. RSC_REPORT_NONE: from neither. */
-static enum rsc_report_format format_for(const struct rsc_session *session, const char *path) {
-    return session->format ? rsc_report_format_of_name(session->format) : rsc_report_format_of_path(path);
 }
 
 static void hint_page(const struct rsc_session *session, const char *path) {
@@ -132,17 +158,13 @@ static int write_file(struct rsc_session *session, const struct rsc_result *resu
     enum rsc_report_format format = format_for(session, path);
     if (!rsc_report_renders(result->kind, format)) format = RSC_REPORT_NONE;
     if (!format && rsc_report_saves(result->kind)) return rsc_report_save(result, path, 0, error);
-    return write_rendering(session, result, format ? format : RSC_REPORT_TEXT, path, error);
+    return write_rendering(session, result, format ? format : RSC_REPORT_TEXT, path, keep, error);
 }
 
-/* The last line printed: a command to run next. */
-static void hint_next(const struct rsc_session *session, enum rsc_result_kind kind, int keep, int format_given) {
+/* A command for the file that was written. */
+static void hint_next(const struct rsc_session *session, enum rsc_result_kind kind) {
     char path[PATH_MAX];
-    if (!session->output) {
-        if (kind == RSC_RESULT_PROFILES && keep && !format_given)
-            rsc_hint(session, "reusescope report --format json -o -   (this result again, from %s)", RSC_DATA_FILE);
-        return;
-    }
+    if (!session->output) return;
     rsc_expand_name(session->output, path, sizeof path);
     enum rsc_report_format format = format_for(session, path);
     if (!rsc_report_renders(kind, format)) format = RSC_REPORT_NONE;
@@ -196,7 +218,7 @@ int rsc_session_deliver_result(struct rsc_session *session, const struct rsc_res
     int to_stdout = session->output && !strcmp(session->output, "-"), status = 0;
     assert(result->kind == session->yields);
     if (to_stdout) {
-        status = write_rendering(session, result, format ? format : RSC_REPORT_TEXT, "-", &error);
+        status = write_rendering(session, result, format ? format : RSC_REPORT_TEXT, "-", keep, &error);
         return status < 0 ? rsc_session_fail(session, &error) : RSC_EXIT_OK;
     }
     if (session->output) {
@@ -210,10 +232,10 @@ int rsc_session_deliver_result(struct rsc_session *session, const struct rsc_res
     int show = session->output ? keep && !session->quiet && !format : !keep || !session->quiet || format;
     enum rsc_report_format shown = !session->output && format ? format : RSC_REPORT_TEXT;
     struct rsc_error text_error;
-    if (show) status = write_rendering(session, result, shown, "-", &text_error);
+    if (show) status = write_rendering(session, result, shown, "-", keep, &text_error);
     if (file_status < 0) return rsc_session_fail(session, &error);
     if (status < 0) return rsc_session_fail(session, &text_error);
-    hint_next(session, result->kind, keep, format != RSC_REPORT_NONE);
+    hint_next(session, result->kind);
     return RSC_EXIT_OK;
 }
 

@@ -69,47 +69,50 @@ void rsc_run_progress(struct rsc_analysis *analysis, const struct rsc_collector 
 /* With fewer lines, a single line moves the curve by the width of most programs' error bars. */
 #define KEPT_FEW 256u
 
-static void say_sample(const struct rsc_profile *profile, const struct rsc_wanted *wanted,
+static void say_sample(struct rsc_session *session, const struct rsc_profile *profile, const struct rsc_wanted *wanted,
                        const struct rsc_whole_run *whole) {
-    if (wanted->what == RSC_TAKES_SAMPLES)
-        fprintf(
-            stderr,
-            "reusescope: a sample: %llu references, 1 in %.0f on average; %.2f %% of all were analysed; %.2f %% of them were given up (--sample none: every reference, slower)\n",
-            (unsigned long long)whole->begun, whole->begun ? (double)whole->references / (double)whole->begun : 0,
-            whole->references ? 100 * (double)whole->analysed / (double)whole->references : 0,
-            profile->references ? 100 * (double)profile->pruned / (double)profile->references : 0);
+    if (wanted->what == RSC_TAKES_SAMPLES) {
+        char details[120] = "";
+        if (session->verbose)
+            snprintf(details, sizeof details, "; %.2f %% of all were analysed; %.2f %% of them were given up",
+                     whole->references ? 100 * (double)whole->analysed / (double)whole->references : 0,
+                     profile->references ? 100 * (double)profile->pruned / (double)profile->references : 0);
+        rsc_session_say(session, "a sample: %llu references, 1 in %.0f%s (--sample none: all, slower)",
+                        (unsigned long long)whole->begun,
+                        whole->begun ? (double)whole->references / (double)whole->begun : 0, details);
+    }
     if (wanted->what != RSC_TAKES_LINES) return;
     double kept = (double)profile->distinct * wanted->lines.rate;
-    fprintf(
-        stderr,
-        "reusescope: a sample: %s of all cache lines, chosen by hash, %.0f lines (--sample none: every reference, slower)\n",
+    rsc_session_say(
+        session, "a sample: %s of all cache lines, chosen by hash, %.0f lines (--sample none: every reference, slower)",
         wanted->rate_text, kept);
     if (kept < KEPT_FEW)
-        fprintf(
-            stderr,
-            "reusescope: warning: only %.0f lines were sampled, so the error bars are wide; --sample none is exact\n",
-            kept);
+        rsc_session_say(
+            session, "warning: only %.0f lines were sampled, so the error bars are wide; --sample none is exact", kept);
 }
 
 /* The base must be of the same work. */
-static void say_slowdown(const struct rsc_collector *collector, const struct rsc_run_base *base, double slowdown) {
+static void say_slowdown(struct rsc_session *session, const struct rsc_collector *collector,
+                         const struct rsc_run_base *base, double slowdown) {
     int watched = collector->launch.status, plain = base->run.status;
-    if (!base->measured)
-        fprintf(stderr, "reusescope: slowdown not measured (--native first runs the program once unwatched)\n");
-    else if (isnan(slowdown)) fprintf(stderr, "reusescope: slowdown not measured: the unwatched run was too short\n");
+    if (!base->measured && session->verbose)
+        rsc_session_say(session, "slowdown not measured (--native first runs the program once unwatched)");
+    if (!base->measured) return;
+    if (isnan(slowdown)) rsc_session_say(session, "slowdown not measured: the unwatched run was too short");
     else
-        fprintf(stderr,
-                "reusescope: slowdown %.*fx in processor time (program %.2f s and analysis %.2f s; %s%.60s %.2f s)\n",
-                slowdown < 2 ? 2 : 1, slowdown, rsc_collector_cpu_seconds(collector), own_seconds(),
-                base->binary                          ? ""
-                : collector->request->target->rebuilt ? "unwatched, as rebuilt,"
-                                                      : "unwatched",
-                base->binary ? base->binary : "", base->run.seconds);
-    if (base->measured && plain != watched)
-        fprintf(stderr, "reusescope: warning: the unwatched run ended differently (%s %d, watched %s %d)\n",
-                WIFSIGNALED(plain) ? "signal" : "status", WIFSIGNALED(plain) ? WTERMSIG(plain) : WEXITSTATUS(plain),
-                WIFSIGNALED(watched) ? "signal" : "status",
-                WIFSIGNALED(watched) ? WTERMSIG(watched) : WEXITSTATUS(watched));
+        rsc_session_say(session,
+                        "slowdown %.*fx in processor time (program %.2f s and analysis %.2f s; %s%.60s %.2f s)",
+                        slowdown < 2 ? 2 : 1, slowdown, rsc_collector_cpu_seconds(collector), own_seconds(),
+                        base->binary                          ? ""
+                        : collector->request->target->rebuilt ? "unwatched, as rebuilt,"
+                                                              : "unwatched",
+                        base->binary ? base->binary : "", base->run.seconds);
+    if (plain != watched)
+        rsc_session_say(session, "warning: the unwatched run ended differently (%s %d, watched %s %d)",
+                        WIFSIGNALED(plain) ? "signal" : "status",
+                        WIFSIGNALED(plain) ? WTERMSIG(plain) : WEXITSTATUS(plain),
+                        WIFSIGNALED(watched) ? "signal" : "status",
+                        WIFSIGNALED(watched) ? WTERMSIG(watched) : WEXITSTATUS(watched));
 }
 
 void rsc_run_say(struct rsc_analysis *analysis, const struct rsc_collector *collector,
@@ -124,10 +127,12 @@ void rsc_run_say(struct rsc_analysis *analysis, const struct rsc_collector *coll
         analysis->profiles[i]->made.overhead = slowdown;
     }
     if (analysis->session->quiet) return;
-    say_slowdown(collector, base, slowdown);
+    say_slowdown(analysis->session, collector, base, slowdown);
     for (const char *line = facts->text, *end; (end = strchr(line, '\n')); line = end + 1)
-        fprintf(stderr, "reusescope: %.*s\n", (int)(end - line), line);
-    if (analysis->profiles[0]) say_sample(analysis->profiles[0], &collector->request->wanted, whole);
+        if (*line != *RSC_DETAIL) rsc_session_say(analysis->session, "%.*s", (int)(end - line), line);
+        else if (analysis->session->verbose)
+            rsc_session_say(analysis->session, "%.*s", (int)(end - line - 1), line + 1);
+    if (analysis->profiles[0]) say_sample(analysis->session, analysis->profiles[0], &collector->request->wanted, whole);
 }
 
 int rsc_run_exit_status(const struct rsc_collector *collector) {

@@ -49,6 +49,7 @@ const struct rsc_option rsc_output_options[] = {
      NULL},
     {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json, csv, folded, speedscope or html",
      "text json csv folded speedscope html"},
+    {RSC_OPT_FULL, 0, "full", NULL, "text: everything that is known, not just the first screen (40 lines)", NULL},
     {RSC_OPT_AT, 0, "at", "SIZE",
      "rank code, pairs and objects by misses in a cache of SIZE (default: this machine's L2)", NULL},
     {RSC_OPT_WEIGHT, 0, "weight", "WHAT",
@@ -59,10 +60,19 @@ const struct rsc_option rsc_output_options[] = {
 };
 
 static void print_log_line(void *user, enum rsc_log_level level, const char *line) {
-    const struct rsc_session *session = user;
+    struct rsc_session *session = user;
     if (level == RSC_LOG_WARNING ? session->quiet : !session->verbose) return;
     if (session->progress_shown) fputs("\r\033[K", stderr);
-    fprintf(stderr, "reusescope: %s%s\n", level == RSC_LOG_WARNING ? "warning: " : "", line);
+    rsc_session_say(session, "%s%s", level == RSC_LOG_WARNING ? "warning: " : "", line);
+}
+
+void rsc_session_say(struct rsc_session *session, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int wrote = fputs("reusescope: ", stderr) < 0 ? 0 : vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    session->lines_said += 1 + ((wrote > 0 ? (unsigned)wrote : 0) + (unsigned)strlen("reusescope: ") - 1) / 80;
 }
 
 /* Ctrl-C leaves no half-written file (output_file.h); the message says that nothing was written. */
@@ -202,6 +212,7 @@ int rsc_session_option(struct rsc_session *session, const struct rsc_option_pars
     case RSC_OPT_FROM: session->from = parser->value; return -1;
     case RSC_OPT_COLUMNS: session->columns = parser->value; return -1;
     case RSC_OPT_SALVAGE: session->salvage = 1; return -1;
+    case RSC_OPT_FULL: session->full = 1; return -1;
     case RSC_OPT_NO_COMMAND: session->no_command = 1; return -1;
     case RSC_OPT_OUTPUT: session->output = parser->value; return -1;
     case RSC_OPT_FORMAT:

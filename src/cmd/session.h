@@ -34,6 +34,7 @@ enum {
     RSC_OPT_FORMAT,
     RSC_OPT_AT,
     RSC_OPT_WEIGHT,
+    RSC_OPT_FULL,
     RSC_OPT_NO_COMMAND,
     RSC_OPT_VERB,
 };
@@ -41,7 +42,7 @@ enum {
 extern const struct rsc_option rsc_common_options[]; /* -h -q -v --color */
 extern const struct rsc_option rsc_trace_options[];  /* --from --salvage and the filters */
 extern const struct rsc_option
-    rsc_output_options[]; /* -o --format --at --weight --no-command, for verbs that yield a profile */
+    rsc_output_options[]; /* -o --format --full --at --weight --no-command, for verbs that yield a profile */
 
 #define RSC_TIDS_MAX 1024
 
@@ -64,7 +65,10 @@ struct rsc_session {
     uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the report's choice */
     int references;    /* stacks are weighed by references, not by misses */
     const struct rsc_page_extras *page; /* extra contents of an HTML page; NULL: none */
-    int brief;         /* text is cut to a screen or two */
+    int full;          /* text has everything that is known, not just the first screen */
+    uint32_t sections; /* only these sections of the text; 0: the first screen, or all */
+    unsigned lines_said; /* lines printed on standard error before the first screen, at 80 columns */
+    const char *shown; /* the one file that is shown; NULL: the default data file, or several */
     int may_replace_input; /* the result is of the input's kind */
     int no_command;    /* for sharing: profiles leave out the command line and absolute folders */
 
@@ -135,6 +139,9 @@ int rsc_session_check_output(struct rsc_session *session);
  * elsewhere: an input, the program, its data. Links are followed. Returns -1, or the exit status.
  */
 int rsc_session_spare_inputs(const struct rsc_session *session, const char *path, const char *given);
+
+/* Prints a note on standard error, as "reusescope: ...", and counts its lines at 80 columns (lines_said). */
+void rsc_session_say(struct rsc_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints "next: COMMAND" on standard error, if it is a terminal and not quiet. */
 void rsc_hint(const struct rsc_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));

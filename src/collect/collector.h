@@ -42,7 +42,7 @@ struct rsc_run_facts {
     double coverage;       /* share of the run that was seen; NAN: not known */
     uint64_t threads_unseen; /* more ran at once than can be watched */
     size_t used;
-    char text[6000]; /* lines to print, each ending in \n */
+    char text[6000]; /* lines to print, each ending in \n; one that starts with a tab is a detail, for -v */
 };
 
 struct rsc_collector {
@@ -111,7 +111,8 @@ int rsc_collector_ended_first(const struct rsc_collector *collector);
 void rsc_collector_let_run(struct rsc_collector *collector);
 void rsc_collector_close(struct rsc_collector *collector);
 
-/* Adds a line to show to the user. */
+/* Adds a line to show to the user; RSC_DETAIL "..." only with -v. */
+#define RSC_DETAIL "\t"
 void rsc_facts_add(struct rsc_run_facts *facts, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Processor time of the program, once it has ended. */

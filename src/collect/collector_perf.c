@@ -200,13 +200,16 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
     if (run->machine.kind != RSC_PMU_NONE)
         rsc_facts_add(facts, "experimental: %s has not been tried on hardware (docs/guide/perf.md)", run->machine.name);
     rsc_facts_add(
-        facts, "%.1f s, %.1f million accesses by %llu thread%s, %llu samples, %llu reuses caught; %.3f s in handlers",
+        facts,
+        RSC_DETAIL
+        "%.1f s, %.1f million accesses by %llu thread%s, %llu samples, %llu reuses caught; %.3f s in handlers",
         launch->seconds, 1e-6 * (double)stats.accesses, (unsigned long long)stats.threads,
         stats.threads == 1 ? "" : "s", (unsigned long long)stats.samples, (unsigned long long)stats.hits,
         1e-9 * (double)stats.busy_ns);
     if (!isnan(facts->coverage))
         rsc_facts_add(
             facts,
+            RSC_DETAIL
             "unseen: %.0f %% of its processor time was in code that was not rebuilt: reuses there are caught, uses are not sampled",
             100 * (1 - facts->coverage));
     warn(&launch->ring->watch, collector->request->wanted.pairs.registers, &stats, facts);

@@ -56,12 +56,14 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
     if (isnan(unseen))
         rsc_facts_add(
             facts,
-            "it waited %.1f s for the analysis; unseen: the run was too short to measure the share of code that was not rebuilt",
+            RSC_DETAIL
+            "its threads together waited %.1f s for the analysis; unseen: the run was too short to measure the share of code that was not rebuilt",
             waited);
     else
         rsc_facts_add(
             facts,
-            "it waited %.1f s for the analysis; unseen: %.0f %% of its processor time was in code that was not rebuilt (%llu samples)",
+            RSC_DETAIL
+            "its threads together waited %.1f s for the analysis; unseen: %.0f %% of its processor time was in code that was not rebuilt (%llu samples)",
             waited, 100 * unseen, (unsigned long long)ring->samples);
     if (unseen > 0.1)
         rsc_facts_add(

@@ -148,7 +148,7 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
     char text[LOG_BYTES];
     rsc_ring_run_describe_cpu(collector, facts, &stats);
     if (stats.threads > 1)
-        rsc_facts_add(facts,
+        rsc_facts_add(facts, RSC_DETAIL
                       "threads are in the order in which Valgrind ran them: one at a time, in turns of 100,000 pieces "
                       "of code; --with qemu runs them at the same time");
     rsc_ring_run_warn(collector, facts, &stats);

@@ -12,6 +12,7 @@
 
 #include "profile/row_tables.h"
 #include "report/draw/units.h"
+#include "report/own_code.h"
 
 #define COARSE_BINS (4 + 62 * 4) /* of RSC_BINS_COARSE */
 
@@ -48,6 +49,11 @@ static int by_line(const void *left, const void *right) {
     return rsc_place_compare(&a->place, &b->place);
 }
 
+static int by_own(const void *left, const void *right) {
+    const struct rsc_code_row *a = *(const void *const *)left, *b = *(const void *const *)right;
+    return rsc_place_compare(rsc_own_place(a), rsc_own_place(b));
+}
+
 static int by_source(const void *left, const void *right) {
     const struct rsc_code_row *a = *(const void *const *)left, *b = *(const void *const *)right;
     return compare_source(&a->place, &b->place);
@@ -68,6 +74,7 @@ static int by_name(const void *left, const void *right) {
 static int (*order_of(enum rsc_ranked what))(const void *, const void *) {
     switch (what) {
     case RSC_RANK_SOURCE: return by_source;
+    case RSC_RANK_OWN: return by_own;
     case RSC_RANK_PAIRS: return by_ends;
     case RSC_RANK_OBJECTS: return by_name;
     case RSC_RANK_LINES: break;
@@ -83,6 +90,7 @@ static size_t collect_rows(struct rsc_ranking *ranking, const struct rsc_row_tab
         const void *row = rsc_row_table_row(table, ranking->profile, i);
         const struct rsc_place *place = &((const struct rsc_code_row *)row)->place;
         if (ranking->what == RSC_RANK_SOURCE && !rsc_place_has_line(place)) continue;
+        if (ranking->what == RSC_RANK_OWN && !rsc_own_place(row)) continue;
         if (ranking->what == RSC_RANK_LINES && rsc_place_is_other(place)) continue;
         ranking->rows[count++] = row;
     }

@@ -16,6 +16,7 @@
 enum rsc_ranked {
     RSC_RANK_LINES,   /* code by function, file and line; without a line by function, else by pc */
     RSC_RANK_SOURCE,  /* code by file and line, whatever the function; only if both are known */
+    RSC_RANK_OWN,     /* code by the user's own function, file and line (own_code.h); without those of libraries */
     RSC_RANK_PAIRS,   /* pairs by both ends, each in the same way */
     RSC_RANK_OBJECTS, /* objects by kind and name */
 };

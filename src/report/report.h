@@ -69,10 +69,18 @@ struct rsc_report_style {
     uint64_t at_bytes; /* cache size for ranking code, pairs and objects; 0: the machine's L2, else 1 MiB */
     int references;    /* stacks are weighed by references, not by misses at that size */
     const struct rsc_page_extras *page; /* extra contents of an HTML page (page.h); NULL: none */
-    int brief; /* at most RSC_REPORT_BRIEF_LINES of text per profile: sentence, facts, curve, summary, worst lines and pairs */
+    /* Profiles as text: */
+    uint32_t sections;     /* only these (rsc_report_section_of_name()); 0: all */
+    int screen;            /* instead, the first screen: at most RSC_SCREEN_LINES */
+    unsigned lines_taken;  /* of the screen, printed before */
+    const char *data_file; /* the profile in commands to type next; "": the default; NULL: no such commands */
+    unsigned curve_rows;   /* at most; 0: 12 */
 };
 
-#define RSC_REPORT_BRIEF_LINES 55 /* plus 5 for next commands */
+#define RSC_SCREEN_LINES 40
+
+/* The section of a text report with this name, for `sections`; 0: none. */
+uint32_t rsc_report_section_of_name(const char *name, size_t length);
 
 /* By suffix: .txt, .json, .csv, .folded, .speedscope.json, .html, .sarif; RSC_REPORT_NONE for all others and "-". */
 enum rsc_report_format rsc_report_format_of_path(const char *path);
@@ -105,10 +113,7 @@ int rsc_report_save(const struct rsc_result *result, const char *path, int keep_
 typedef int rsc_renderer(const struct rsc_result *result, const struct rsc_report_style *style, char **text,
                          size_t *bytes, struct rsc_error *error);
 
-/*
- * The drawn report: totals, histogram, curve, quantiles, a summary in words, the
- * worst lines, pairs and objects, phases, threads.
- */
+/* The drawn report: the first screen, or sections with everything that is known (text.c). */
 rsc_renderer rsc_report_text;
 
 /*

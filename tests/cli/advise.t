@@ -87,7 +87,7 @@ fusion 10 1284480 [(21, 31, 18432, 'grid (wave.c:3)')]
 interchange 41 1284480 [(42, 42, 18432, 'heap block allocated at wave.c:60 (main)')]
 tiling 51 1284480 [(52, 52, 18432, 'heap block allocated at wave.c:60 (main)')]
 # A report names the loop around both ends.
-$ reusescope report loops.json --at 56K | sed -n '/Worst pairs/,/^$/p'
+$ reusescope report loops.json --full --at 56K | sed -n '/Worst pairs/,/^$/p'
  Worst pairs  by misses in a cache of 56 KiB
     misses    share    median distance  used, then used again
     40.0 k   28.6 %   18.4 k  1.12 MiB  wave.c:21 first

@@ -104,7 +104,7 @@ reusescope: none.json: No such file or directory
 [1]
 
 # report ranks at one size, too.
-$ reusescope report wave.json --at 896K | sed -n '/Worst lines/,$p'
+$ reusescope report wave.json --full --at 896K | sed -n '/Worst lines/,$p'
  Worst lines  by misses in a cache of 896 KiB
     misses    share    ratio      refs  where
     70.0 k   97.0 %  100.0 %    70.0 k  /home/u/wave/src/solver.c:71 sweep
@@ -112,12 +112,10 @@ $ reusescope report wave.json --at 896K | sed -n '/Worst lines/,$p'
        400    0.6 %    8.0 %     5,000  mem.c:10 copy
    +-7 (row 3): references that may belong to rows dropped from a full table.
  - solver.c:71: all its misses are first touches: streaming through new memory.
- - solver.c:88: its data is touched again only after a median of 36.4 k other
-   lines (2.22 MiB): more than 896 KiB can hold; most often last touched at
-   solver.c:71.
- - mem.c:10: 8 % of its references return to a line after more than 896 KiB can
-   hold, a median of 61.4 k other lines (3.75 MiB); most often last touched by
-   this same line.
+ - solver.c:88: data returns after a median of 2.22 MiB, more than 896 KiB can
+   hold; last used at solver.c:71.
+ - mem.c:10: 8 % of its references return after 3.75 MiB (median), more than
+   896 KiB can hold; last used by this same line.
 \
  Worst pairs  by misses in a cache of 896 KiB
     misses    share    median distance  used, then used again

@@ -10,7 +10,7 @@ verbs:
   analyze    Compute reuse distances and the miss ratio curve of a trace
   sim        Simulate caches on a trace
   loops      Predict the misses of OpenMP loops at any thread count, from source
-  report     Show profiles: histogram, miss ratio curve, what they mean
+  report     Show profiles: miss ratios, the curve, the worst lines
   annotate   Show source lines with their references and misses
   diff       Compare two profiles and find regressions
   advise     Suggest changes to the code, with evidence
@@ -125,6 +125,8 @@ output:
                               profile; - is standard output, %p the process id,
                               %r the MPI rank
       --format FORMAT         text, json, csv, folded, speedscope or html
+      --full                  text: everything that is known, not just the first
+                              screen (40 lines)
       --at SIZE               rank code, pairs and objects by misses in a cache
                               of SIZE (default: this machine's L2)
       --weight WHAT           folded and speedscope: weigh stacks by misses (at

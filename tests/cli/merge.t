@@ -31,11 +31,10 @@ $ reusescope merge one.json two.json --format json -o - | grep -o '"command":[^]
 "command":["app"]
 
 # Text is drawn and the profile kept, like that of an analysis.
-$ reusescope merge a.data a.data a.data 2>&1 | grep -E '^ (accesses|cold|made)|next' | sed 's/threads, .*/threads/'
+$ reusescope merge --full a.data a.data a.data 2>&1 | grep -E '^ (accesses|cold|made)|next' | sed 's/threads, .*/threads/'
  made by     exact, from trace, one stack over all threads
  accesses    9 accesses by 3 threads
  cold        6 first touches, 66.7 % of references
-next: reusescope report --format json -o -   (this result again, from reusescope.data)
 $ ls reusescope.data
 reusescope.data
 $ reusescope report --format json -o - | python3 $SOURCE/tests/schema_check.py $SOURCE/docs/schema/profile.schema.json -

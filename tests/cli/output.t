@@ -4,7 +4,6 @@ $ check() { /usr/bin/python3 $SOURCE/tests/schema_check.py $SOURCE/docs/schema/p
 
 # Text, and the profile in reusescope.data; the one before it in .old.
 $ reusescope analyze t.din > text; head -2 text; ls -A
-next: reusescope report --format json -o -   (this result again, from reusescope.data)
 -- Memory reuse ----------------------------------------------------------------
  command     reusescope analyze t.din
 reusescope.data

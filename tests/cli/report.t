@@ -63,11 +63,15 @@ $ reusescope report one.json -i two.json --format csv | cut -d, -f1 | sort | uni
 $ reusescope report | LC_ALL=C grep -c '[^ -~]'
 0
 [1]
-$ COLUMNS=60 reusescope report | awk 'length > 60' | wc -l
+$ COLUMNS=60 reusescope report --full | awk 'length > 60' | wc -l
 0
-$ COLUMNS=40 reusescope report | awk 'length > 40' | wc -l
+$ COLUMNS=40 reusescope report --full | awk 'length > 40' | wc -l
 0
-$ reusescope report | grep -E '^ (accesses|references|footprint|cold)'
+$ for width in 40 60 79; do COLUMNS=$width reusescope report | awk -v most=$width 'length > most' | wc -l; done
+0
+0
+0
+$ reusescope report --full | grep -E '^ (accesses|references|footprint|cold)'
  accesses    3 accesses by 1 thread
  references  3 references to lines of 64 B
  footprint   2 distinct lines, 128 B

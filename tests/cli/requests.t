@@ -65,7 +65,7 @@ $ reusescope report r.data --format csv | grep -E 'total,|rd_bytes|mrc_bytes,,(1
 0,requests,1,mrc_bytes,,149,149,,1,,
 0,requests,1,mrc_bytes,,150,150,,0.9285714285714286,,
 0,requests,1,mrc_bytes,,1150,1150,,0.8214285714285714,,
-$ reusescope analyze --requests r.csv -o - | sed -n '3,18p;/^ Byte miss/,$p' | sed '/made by/s/objects, .*/objects/'
+$ reusescope analyze --requests r.csv --full -o - | sed -n '3,18p;/^ Byte miss/,$p' | sed '/made by/s/objects, .*/objects/'
  made by     requests, from trace, whole objects
  requests    6 by 1 thread, 1.37 KiB
  footprint   3 objects, 1.12 KiB at most

@@ -35,7 +35,7 @@ $ python3 -c "print($a < $b)"
 True
 
 # The text says what was sampled, and shows the bars.
-$ reusescope analyze u.rsct --engine shards:0.05 -o - --format text | grep -A1 -e sampling -e '^   at '
+$ reusescope analyze u.rsct --engine shards:0.05 --full -o - --format text | grep -A1 -e sampling -e '^   at '
  sampling    lines by hash, rate 0.05, seed 0, 996 kept; 90 % bars; distinct
              18908 to 20932
 --

@@ -16,7 +16,7 @@ $ reusescope analyze t.din --top-lines 2 --format csv -o - | grep ',lines'
 0,single,64,lines_references,"0x40",,,3,,,
 0,single,64,lines_cold,"0x40",,,1,,,
 0,single,64,lines_rd,"0x40",3,3,2,,,
-$ reusescope analyze t.din --top-lines 2,64 -o - | sed -n '/^ Worst cache/,/^$/p'
+$ reusescope analyze t.din --top-lines 2,64 --full -o - | sed -n '/^ Worst cache/,/^$/p'
  Worst cache lines  by misses in a cache of 64 B
     misses    share      refs             address  in
          6   40.0 %         6                0x80
@@ -33,7 +33,7 @@ $ reusescope gen cyclic,lines=40K -n 200K -o big.rsct -q
 $ reusescope analyze big.rsct --top-lines 2 -q --format csv -o - | grep ',lines,' | cut -d, -f8-
 12,32768,1,12
 12,32768,1,12
-$ reusescope analyze big.rsct --top-lines 2 -o - | grep -A1 'Up to'
+$ reusescope analyze big.rsct --top-lines 2 --full -o - | grep -A1 'Up to'
    Up to 11 of a row's misses may belong to lines dropped from a full table.
 
 $ reusescope analyze t.din --top-lines 0
@@ -74,7 +74,7 @@ $ reusescope analyze k.din --format csv -o - | grep ',kinds'
 0,single,64,kinds_cold,"fetch",,,1,,,
 0,single,64,kinds_invalidated,"fetch",,,0,,,
 0,single,64,kinds_rd,"fetch",1,1,1,,,
-$ reusescope analyze k.din -o - | grep -E '^ kinds|^ Kinds|^ +(read|write|fetch) ' | sed 's/ *[0-9.]* %.*//'
+$ reusescope analyze k.din --full -o - | grep -E '^ kinds|^ Kinds|^ +(read|write|fetch) ' | sed 's/ *[0-9.]* %.*//'
  kinds       3 reads, 2 writes, 2 fetches
  Kinds  of access in one cache, and their miss ratios at two sizes
      read         3

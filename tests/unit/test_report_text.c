@@ -42,6 +42,12 @@ static unsigned widest(const char *text) {
     return most;
 }
 
+static unsigned lines_of(const char *text) {
+    unsigned lines = 0;
+    for (const char *c = text; *c; c++) lines += *c == '\n';
+    return lines;
+}
+
 static void expect_in(const char *text, const char *wanted) {
     if (!strstr(text, wanted)) print_message("not found: '%s' in\n%s\n", wanted, text);
     assert_non_null(strstr(text, wanted));
@@ -99,16 +105,19 @@ static void no_line_is_too_wide(void **state) {
     struct rsc_profile *profile;
     for (unsigned which = 0; (profile = sample(which)); which++) {
         for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
-            for (unsigned look = 0; look < 8; look++) {
+            for (unsigned look = 0; look < 16; look++) {
                 struct rsc_report_style style = {.width = widths[i],
                                                  .unicode = look & 1,
                                                  .colour = look >> 1 & 1,
-                                                 .machine = look & 4 ? &desktop : NULL};
+                                                 .machine = look & 4 ? &desktop : NULL,
+                                                 .screen = look >> 3 & 1,
+                                                 .data_file = "a.data"};
                 unsigned width = widths[i] ? widths[i] : 80;
                 char *text = render(profile, style);
                 width = width < RSC_REPORT_WIDTH_MIN ? RSC_REPORT_WIDTH_MIN : width;
                 if (widest(text) > width) print_message("sample %u, width %u:\n%s\n", which, width, text);
                 assert_true(widest(text) <= width);
+                if (style.screen && width >= 80) assert_true(lines_of(text) <= RSC_SCREEN_LINES);
                 for (const char *c = text; *c && !style.unicode; c++) assert_true((unsigned char)*c < 0x80);
                 if (!style.colour) assert_null(strchr(text, '\033'));
                 free(text);
@@ -213,12 +222,11 @@ static void worst_lines_are_ranked_and_explained(void **state) {
     expect_in(text, "       400    0.6 %    8.0 %     5,000  mem.c:10 copy\n");
     expect_in(text, "+-7 (row 3): references that may belong to rows dropped from a full table.");
     expect_in(text, " - solver.c:71: all its misses are first touches: streaming through new memory.\n");
-    expect_in(text, " - solver.c:88: its data is touched again only after a median of 36.4 k other lines (2.22 MiB): "
-                    "more than L2 holds; most");
-    expect_in(text, "most\n   often last touched at solver.c:71.\n");
-    expect_in(text, " - mem.c:10: 8 % of its references return to a line after more than L2 holds, a median of 61.4 k "
-                    "other lines (3.75");
-    expect_in(text, "most often last touched by this same line.\n");
+    expect_in(text, " - solver.c:88: data returns after a median of 2.22 MiB, more than L2 holds; last used at "
+                    "solver.c:71.\n");
+    expect_in(text,
+              " - mem.c:10: 8 % of its references return after 3.75 MiB (median), more than L2 holds; last used by");
+    expect_in(text, "this same line.\n");
     free(text);
     rsc_profile_free(profile);
 }
@@ -248,7 +256,7 @@ static void ranking_follows_the_size_asked_for(void **state) {
     expect_in(text, "Worst lines  at 1 MiB\n");
     free(text);
     text = render(profile, (struct rsc_report_style){.width = 70});
-    expect_in(text, " - solver.c:88: its data is touched again only after a median of");
+    expect_in(text, " - solver.c:88: data returns after a median of");
     expect_in(text, "more than 1 MiB can");
     free(text);
     rsc_profile_free(profile);
@@ -271,7 +279,7 @@ static void a_cap_lowers_the_size_ranked_at(void **state) {
     char *text = render(profile, (struct rsc_report_style){.width = 100, .machine = &desktop});
     expect_in(text, "by misses in a cache of 80 KiB"); /* 1280 lines */
     expect_in(text, "Ranked at this size because longer distances were not counted (--max-distance).");
-    expect_in(text, "a median of at least 1,280 other lines");
+    expect_in(text, "a median of at least 80 KiB");
     free(text);
     rsc_profile_free(profile);
 }

@@ -54,6 +54,7 @@ static void describe_order(struct rsc_run_facts *facts, const struct rsc_drain_s
     if (stats->threads < 2 || !uncertain) return;
     rsc_facts_add(
         facts,
+        RSC_DETAIL
         "order of threads: certain at synchronisations; in between known to %.1f us on average, so that 90 %% "
         "of references have their place to within %.0f of other threads; %.2f %% may be invalidated or not",
         order->time_ns / (double)uncertain / 1e3, rsc_order_bounds_quantile(order, 0.9),
@@ -70,7 +71,8 @@ void rsc_ring_run_describe(const struct rsc_collector *collector, struct rsc_run
                                     .instructions = stats->instructions + stats->unrecorded_instructions,
                                     .coverage = NAN};
     rsc_facts_add(
-        facts, "%.1f s, %.1f million accesses by %llu thread%s in %.1f million instructions, %.1f M accesses/s",
+        facts,
+        RSC_DETAIL "%.1f s, %.1f million accesses by %llu thread%s in %.1f million instructions, %.1f M accesses/s",
         seconds, (double)stats->accesses / 1e6, (unsigned long long)stats->threads, stats->threads == 1 ? "" : "s",
         (double)stats->instructions / 1e6, (double)stats->accesses / seconds / 1e6);
     describe_order(facts, stats);
@@ -86,7 +88,8 @@ void rsc_ring_run_describe_cpu(const struct rsc_collector *collector, struct rsc
     facts->coverage = facts->instructions ? fmin(1, (double)stats->instructions / (double)facts->instructions) : 1;
     rsc_facts_add(
         facts,
-        "it waited %.1f s for the analysis; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)",
+        RSC_DETAIL
+        "its threads together waited %.1f s for the analysis; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)",
         1e-9 * (double)stats->waited_ns, 100 * (1 - facts->coverage), all > 0 ? 100 * kernel / all : 0);
 }
 

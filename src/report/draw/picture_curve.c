@@ -78,12 +78,14 @@ static void choose_ratios(struct chart *chart) {
         most = fmax(most, profile->mrc[i].high);
         if (profile->mrc[i].miss_ratio > 0) least = fmin(least, profile->mrc[i].miss_ratio);
     }
-    chart->rows = 12;
+    unsigned rows = chart->style->curve_rows ? chart->style->curve_rows : 12;
+    chart->rows = rows / 4 * 4;
     chart->log_y = most > 100 * least;
     if (chart->log_y) {
         double top = ceil(log10(most) - 1e-9), bottom = floor(log10(least) + 1e-9);
-        chart->decades = (unsigned)fmin(top - bottom, 8);
-        chart->rows = chart->decades * (chart->decades <= 6 ? 12 / chart->decades : 2);
+        chart->decades = (unsigned)fmin(top - bottom, chart->style->curve_rows ? fmin(rows, 8) : 8);
+        chart->rows =
+            chart->decades * (chart->decades <= rows / 2 || chart->style->curve_rows ? rows / chart->decades : 2);
         chart->top = pow(10, top);
         chart->bottom = pow(10, top - chart->decades);
         return;
@@ -187,8 +189,10 @@ static unsigned plan_flags(const struct chart *chart, struct flag *flags) {
             continue;
         struct flag *flag = &flags[count];
         double ratio = rsc_profile_miss_ratio(chart->profile, level->size_bytes / chart->profile->made.line_bytes);
-        snprintf(flag->text, sizeof flag->text, "%s %s: %s", level->name, rsc_show_bytes(level->size_bytes).text,
-                 rsc_show_percent(ratio).text);
+        if (chart->style->screen) snprintf(flag->text, sizeof flag->text, "%s", level->name);
+        else
+            snprintf(flag->text, sizeof flag->text, "%s %s: %s", level->name, rsc_show_bytes(level->size_bytes).text,
+                     rsc_show_percent(ratio).text);
         unsigned length = (unsigned)strlen(flag->text);
         flag->pole = (unsigned)lround(column_of(chart, (double)level->size_bytes));
         flag->start = flag->pole + 2;

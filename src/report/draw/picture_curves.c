@@ -11,7 +11,7 @@
 #include "report/draw/picture.h"
 #include "report/draw/units.h"
 
-#define ROWS 12
+#define ROWS_MAX 12
 #define LEFT 9
 
 static const enum rsc_tint tints[] = {RSC_GREEN, RSC_YELLOW, RSC_MAGENTA, RSC_CYAN, RSC_RED, RSC_BOLD};
@@ -60,11 +60,12 @@ static void put_sizes(struct rsc_text *text, uint64_t line_bytes, unsigned octav
 
 void rsc_draw_curves(struct rsc_text *text, const struct rsc_curve *curves, size_t count, uint64_t line_bytes,
                      const struct rsc_report_style *style) {
-    char cells[ROWS][RSC_REPORT_WIDTH_MAX];
+    char cells[ROWS_MAX][RSC_REPORT_WIDTH_MAX];
     unsigned width = style->width ? style->width : 80, octaves = 2;
     if (width < RSC_REPORT_WIDTH_MIN) width = RSC_REPORT_WIDTH_MIN;
     if (width > RSC_REPORT_WIDTH_MAX) width = RSC_REPORT_WIDTH_MAX;
     unsigned columns = width - LEFT - 1;
+    int rows = style->curve_rows && style->curve_rows < ROWS_MAX ? (int)style->curve_rows : ROWS_MAX;
     double top = top_ratio(curves, count);
     memset(cells, ' ', sizeof cells);
     for (size_t c = 0; c < count; c++)
@@ -73,15 +74,15 @@ void rsc_draw_curves(struct rsc_text *text, const struct rsc_curve *curves, size
     for (size_t c = 0; c < count; c++)
         for (unsigned x = 0; x < columns && curves[c].count; x++) {
             double ratio = ratio_at(&curves[c], exp2((double)octaves * x / (columns - 1)));
-            int row = (int)lround((1 - ratio / top) * (ROWS - 1));
-            char *cell = &cells[row < 0 ? 0 : row >= ROWS ? ROWS - 1 : row][x];
+            int row = (int)lround((1 - ratio / top) * (rows - 1));
+            char *cell = &cells[row < 0 ? 0 : row >= rows ? rows - 1 : row][x];
             *cell = *cell == ' ' ? (char)('a' + c % 26) : '*';
         }
-    for (unsigned row = 0; row < ROWS; row++) {
+    for (int row = 0; row < rows; row++) {
         char label[32] = "";
         unsigned end = columns;
-        int labelled = row == 0 || row == ROWS / 2 || row == ROWS - 1;
-        if (labelled) snprintf(label, sizeof label, "%.3g %%", 100 * top * (1 - (double)row / (ROWS - 1)));
+        int labelled = row == 0 || row == rows / 2 || row == rows - 1;
+        if (labelled) snprintf(label, sizeof label, "%.3g %%", 100 * top * (1 - (double)row / (rows - 1)));
         rsc_text_put(text, "%*s ", LEFT - 2, label);
         rsc_text_either(text, labelled ? "┤" : "│", labelled ? "+" : "|");
         while (end && cells[row][end - 1] == ' ') end--;

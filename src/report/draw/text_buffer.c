@@ -201,6 +201,14 @@ void rsc_text_paragraph(struct rsc_text *text, unsigned indent, unsigned width, 
     rsc_text_put(text, "\n");
 }
 
+void rsc_text_append(struct rsc_text *text, struct rsc_text *lines) {
+    text->failed |= lines->failed;
+    if (lines->used) append(text, lines->text, lines->used);
+    text->column = 0;
+    free(lines->text);
+    *lines = (struct rsc_text){0};
+}
+
 int rsc_text_take(struct rsc_text *text, char **out, size_t *bytes) {
     append(text, "", 0); /* at least the NUL */
     if (text->failed) {

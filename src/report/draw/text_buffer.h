@@ -65,6 +65,9 @@ void rsc_text_paragraph(struct rsc_text *text, unsigned indent, unsigned width, 
 /* Columns of one of our own strings. */
 unsigned rsc_text_columns(const char *string);
 
+/* Appends whole lines that were put into another buffer, which is freed. */
+void rsc_text_append(struct rsc_text *text, struct rsc_text *lines);
+
 /* Hands over the text, which the caller frees, and empties the buffer. Returns 0 or RSC_ENOMEM. */
 int rsc_text_take(struct rsc_text *text, char **out, size_t *bytes);
 

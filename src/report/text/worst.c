@@ -13,12 +13,11 @@
 #include "profile/pair_ancestor.h"
 #include "report/draw/place_text.h"
 #include "report/draw/units.h"
+#include "report/text/why.h"
 
 #define LINES_SHOWN 10
 #define LINES_EXPLAINED 3
 #define PAIRS_SHOWN 5
-#define LINES_BRIEF 4
-#define PAIRS_BRIEF 2
 #define OBJECTS_SHOWN 8
 #define SENTENCE 768
 
@@ -93,64 +92,6 @@ static void end_heading(struct worst *worst) {
 
 /* ---- lines ---- */
 
-/* The pair with most misses that ends in this line; NULL if none is known. */
-static const struct rsc_rank *worst_pair_to(const struct rsc_ranking *pairs, const struct rsc_place *place) {
-    for (size_t i = 0; i < pairs->count && pairs->ranks[i].misses; i++) {
-        const struct rsc_pair_row *pair = pairs->ranks[i].rows[0];
-        if (!rsc_place_compare(&pair->reuse, place)) return &pairs->ranks[i];
-    }
-    return NULL;
-}
-
-static void show_distance(const struct worst *worst, uint64_t lines, char *to, size_t room) {
-    uint64_t bytes = rsc_lines_to_bytes(lines, worst->profile->made.line_bytes);
-    int open = lines >= rsc_rows_told_apart(worst->profile);
-    snprintf(to, room, "%s%s other line%s (%s)", open ? "at least " : "", rsc_show_short(lines).text,
-             lines == 1 ? "" : "s", rsc_show_bytes(bytes).text);
-}
-
-/* "; most often last touched at solver.c:71". */
-static void say_use(const struct worst *worst, const struct rsc_ranking *pairs, const struct rsc_place *place, char *to,
-                    size_t room) {
-    const struct rsc_rank *pair = worst_pair_to(pairs, place);
-    to[0] = 0;
-    if (!pair) return;
-    const struct rsc_place *use = &((const struct rsc_pair_row *)pair->rows[0])->use;
-    const char *what = rsc_place_has_line(place) ? "line" : place->function ? "function" : "instruction";
-    if (!rsc_place_compare(use, place)) snprintf(to, room, "; most often last touched by this same %s", what);
-    else snprintf(to, room, "; most often last touched at %s", rsc_place_in_short(use, worst->style->unicode).text);
-}
-
-/* Why this line misses: the largest of its three causes. */
-static void explain(const struct worst *worst, const struct rsc_rank *rank, const struct rsc_ranking *pairs, char *to) {
-    const struct rsc_place *place = &((const struct rsc_code_row *)rank->rows[0])->place;
-    uint64_t far = rank->misses - rank->cold - rank->invalidated;
-    struct rsc_place_short name = rsc_place_in_short(place, worst->style->unicode);
-    char cache[64], distance[128], use[192];
-    if (worst->size.level) snprintf(cache, sizeof cache, "%s holds", worst->size.level->name);
-    else snprintf(cache, sizeof cache, "%s can hold", rsc_show_bytes(worst->size.bytes).text);
-    if (rank->cold >= far && rank->cold >= rank->invalidated) {
-        snprintf(to, SENTENCE, "%s: %s first touches: streaming through new memory.", name.text,
-                 rank->cold == rank->misses ? "all its misses are" : "mostly");
-        return;
-    }
-    if (rank->invalidated >= far) {
-        snprintf(to, SENTENCE, "%s: mostly lines that another thread had written in between.", name.text);
-        return;
-    }
-    say_use(worst, pairs, place, use, sizeof use);
-    uint64_t median = rsc_rank_median(&worst->ranking, rank, 0);
-    if (median >= worst->size.lines) {
-        show_distance(worst, median, distance, sizeof distance);
-        snprintf(to, SENTENCE, "%s: its data is touched again only after a median of %s: more than %s%s.", name.text,
-                 distance, cache, use);
-        return;
-    }
-    show_distance(worst, rsc_rank_median(&worst->ranking, rank, worst->size.lines), distance, sizeof distance);
-    snprintf(to, SENTENCE, "%s: %s of its references return to a line after more than %s, a median of %s%s.", name.text,
-             rsc_show_percent((double)far / (double)rank->references).text, cache, distance, use);
-}
-
 static void explain_lines(struct worst *worst) {
     struct rsc_ranking pairs;
     char sentence[SENTENCE];
@@ -158,52 +99,23 @@ static void explain_lines(struct worst *worst) {
         worst->text->failed = 1;
         return;
     }
+    struct rsc_why why = {&worst->ranking, &pairs, worst->size, worst->style->unicode};
     for (size_t i = 0; i < worst->shown && i < LINES_EXPLAINED; i++) {
-        explain(worst, &worst->ranking.ranks[i], &pairs, sentence);
+        const struct rsc_code_row *row = worst->ranking.ranks[i].rows[0];
+        struct rsc_why_words words = rsc_why_line(&why, &worst->ranking.ranks[i]);
+        snprintf(sentence, sizeof sentence, "%s: %s%s.", rsc_place_in_short(&row->place, worst->style->unicode).text,
+                 words.reason, words.use);
         rsc_text_either(worst->text, " • ", " - ");
         rsc_text_paragraph(worst->text, 3, worst->style->width, sentence);
     }
     rsc_ranking_free(&pairs);
 }
 
-void rsc_put_verdict(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
-    struct rsc_rank_size size = rsc_rank_size(profile, style, style->at_bytes);
-    struct rsc_mrc_point at = rsc_profile_mrc_at(profile, size.lines);
-    struct rsc_ranking ranking;
-    char sentence[SENTENCE], cache[64];
-    if (rsc_ranking_make(&ranking, profile, RSC_RANK_LINES, size.lines)) {
-        text->failed = 1;
-        return;
-    }
-    if (size.level) snprintf(cache, sizeof cache, "%s (%s)", size.level->name, rsc_show_bytes(size.bytes).text);
-    else snprintf(cache, sizeof cache, "a cache of %s", rsc_show_bytes(size.bytes).text);
-    int used = snprintf(sentence, sizeof sentence, "%s", rsc_show_percent(at.miss_ratio).text);
-    if (at.low < at.high)
-        used += snprintf(sentence + used, sizeof sentence - (size_t)used, " (%s to %s)", rsc_show_percent(at.low).text,
-                         rsc_show_percent(at.high).text);
-    used += snprintf(sentence + used, sizeof sentence - (size_t)used, " of %s references miss in %s",
-                     rsc_show_short(profile->references).text, cache);
-    uint64_t all = rsc_profile_coarse_misses(profile, size.lines);
-    if (ranking.count && ranking.ranks[0].misses && all) {
-        const struct rsc_place *place = &((const struct rsc_code_row *)ranking.ranks[0].rows[0])->place;
-        snprintf(sentence + used, sizeof sentence - (size_t)used, "; %s of those misses are at %s.",
-                 rsc_show_percent((double)ranking.ranks[0].misses / (double)all).text,
-                 rsc_place_in_short(place, style->unicode).text);
-    } else {
-        snprintf(sentence + used, sizeof sentence - (size_t)used, ".");
-    }
-    rsc_text_put(text, " ");
-    rsc_text_tint(text, RSC_BOLD);
-    rsc_text_paragraph(text, 1, style->width, sentence);
-    rsc_text_tint(text, RSC_PLAIN);
-    rsc_ranking_free(&ranking);
-}
-
 void rsc_put_worst_lines(struct rsc_text *text, const struct rsc_profile *profile,
                          const struct rsc_report_style *style) {
     struct worst worst = {.text = text, .profile = profile, .style = style};
     int wide = style->width >= 64;
-    if (begin(&worst, RSC_RANK_LINES, style->brief ? LINES_BRIEF : LINES_SHOWN)) return;
+    if (begin(&worst, RSC_RANK_LINES, LINES_SHOWN)) return;
     begin_heading(&worst, wide ? "    ratio      refs  where" : "  where");
     end_heading(&worst);
     for (size_t i = 0; i < worst.shown; i++) {
@@ -217,7 +129,7 @@ void rsc_put_worst_lines(struct rsc_text *text, const struct rsc_profile *profil
         rsc_text_put(text, "\n");
     }
     put_notes(&worst);
-    if (!style->brief) explain_lines(&worst);
+    explain_lines(&worst);
     rsc_ranking_free(&worst.ranking);
 }
 
@@ -283,7 +195,7 @@ void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profil
                          const struct rsc_report_style *style) {
     struct worst worst = {.text = text, .profile = profile, .style = style};
     int wide = style->width >= 64;
-    if (begin(&worst, RSC_RANK_PAIRS, style->brief ? PAIRS_BRIEF : PAIRS_SHOWN)) return;
+    if (begin(&worst, RSC_RANK_PAIRS, PAIRS_SHOWN)) return;
     begin_heading(&worst, wide ? "    median distance  used, then used again" : "  used, then again");
     end_heading(&worst);
     for (size_t i = 0; i < worst.shown; i++) {

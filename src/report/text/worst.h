@@ -13,9 +13,6 @@ struct rsc_worst_words {
 };
 struct rsc_worst_words rsc_worst_words(const struct rsc_rank_size *size, unsigned columns);
 
-/* One sentence: the miss ratio at that size, and the source line with most misses. */
-void rsc_put_verdict(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style);
-
 /* One row per source line, the ten with most misses, and a sentence for each of the first three. */
 void rsc_put_worst_lines(struct rsc_text *text, const struct rsc_profile *profile,
                          const struct rsc_report_style *style);

@@ -1,0 +1,188 @@
+# The first screen of a profile: at most 40 lines of 80 columns, whatever file it is in.
+$ export REUSESCOPE_TEST_CACHES=$PWD/caches; $SOURCE/tests/caches 32K,896K,16M caches
+$ cp $SOURCE/tests/fuzz/corpus/profile/rows.json wave.json; cp wave.json reusescope.data
+$ reusescope report
+-- Memory reuse ----------------------------------------------------------------
+ made by     exact, from trace, 250 ms
+ references  77,060 by 1 thread, to 70,000 lines of 64 B (4.27 MiB)
+\
+ Misses  in caches of this machine's sizes
+   L1d 32 KiB      93.7 %    72.2 k misses
+   L2 896 KiB      93.7 %    72.2 k misses
+   L3 16 MiB       90.8 %    70.0 k misses
+   any size        first touches: 90.8 %
+\
+ Miss ratio  of a fully associative LRU cache, by its size
+                                            + L1d             + L2         L3 +
+  100 % +                                   :                 :               :
+        |**********************************************************************
+        |...................................:.................:...............:
+   75 % +...................................:.................:...............:
+        |...................................:.................:...............:
+        |...................................:.................:...............:
+   50 % +...................................:.................:...............:
+        |...................................:.................:...............:
+        |...................................:.................:...............:
+   25 % +...................................:.................:...............:
+        |...................................:.................:...............:
+        |...................................:.................:...............:
+    0 % ++-----------+----------+-----------+----------+-----------+----------+
+       64 B        512 B      4 KiB      32 KiB     256 KiB      2 MiB   16 MiB
+\
+ Worst lines  of your code, by misses in L2 (896 KiB)
+    70.0 k  97.0 %  /home/u/wave/src/solver.c:71 sweep
+     all its misses are first touches: streaming through new memory
+     1,800   2.5 %  /home/u/wave/src/solver.c:88 relax
+     data returns after a median of 2.22 MiB, more than L2 holds
+       400   0.6 %  mem.c:10 copy
+     8 % of its references return after 3.75 MiB (median), more than L2 holds
+\
+ Next  reusescope report -o report.html       one page: drag the cache size
+       reusescope annotate                    source lines with their misses
+       reusescope advise                      what to change
+       reusescope report --full               everything that is known
+
+# Named, it is the same but for the commands that name it.
+$ reusescope report > bare; reusescope report wave.json > named; reusescope report -i wave.json | cmp - named
+$ sed 's/ wave.json//' named | grep -v '^ Next\|^       reusescope' > a; grep -v '^ Next\|^       reusescope' bare | cmp - a
+$ reusescope report wave.json -o t.txt; cmp t.txt named
+$ tail -4 named
+ Next  reusescope report wave.json -o report.html  one page: drag the cache size
+       reusescope annotate wave.json          source lines with their misses
+       reusescope advise wave.json            what to change
+       reusescope report --full wave.json     everything that is known
+$ reusescope report - < wave.json | grep -c Next
+0
+[1]
+$ cp wave.json 'a b.json'; reusescope report 'a b.json' | grep -c Next
+0
+[1]
+
+# Everything, or parts of it.
+$ reusescope report --full | grep '^ [A-Z]'
+ Reuse distance  other lines touched between two uses of a line
+ Miss ratio  of a fully associative LRU cache, by its size
+ Distance that covers  this share of all reuses
+ In words
+ Worst lines  by misses in L2 (896 KiB)
+ Worst pairs  by misses in L2 (896 KiB)
+ Worst objects  by misses in L2 (896 KiB)
+$ reusescope report --section objects,pairs
+-- Memory reuse ----------------------------------------------------------------
+\
+ Worst pairs  by misses in L2 (896 KiB)
+    misses    share    median distance  used, then used again
+     1,800    2.5 %   36.9 k  2.25 MiB  /home/u/wave/src/solver.c:71 sweep
+                                     -> /home/u/wave/src/solver.c:88 relax
+                                        both called from solver.c:20 solve
+       393    0.5 %   61.4 k  3.75 MiB  mem.c:10 copy
+                                     -> mem.c:10 copy
+   +-7 (row 2): references that may belong to rows dropped from a full table.
+\
+ Worst objects  by misses in L2 (896 KiB)
+    misses    share       size  kind    name
+    70.0 k   97.0 %   4.27 MiB  global  grid
+     1,797    2.5 %      1 MiB  heap    array allocated at solver.c:12
+   +-3 (row 2): references that may belong to rows dropped from a full table.
+$ reusescope report --section phases
+-- Memory reuse ----------------------------------------------------------------
+\
+ Phases  of the run, and their miss ratios at two cache sizes
+   None in this profile.
+$ reusescope report --section pairs,worst
+reusescope report: --section pairs,worst: not a list of sections (reusescope help report)
+[2]
+$ reusescope help report | grep -A3 -e --section
+      --section NAME,...      only these parts of --full: facts, distances,
+                              curve, quantiles, words, lines, pairs, objects,
+                              cache-lines, phases, threads, sharing,
+                              false-sharing, kinds
+
+# Two models are one screen: what differs is said.
+$ { echo addr,size,kind,tid,pc; for i in $(seq 300); do echo $((64 * i)),8,W,7,0x100; echo $((64 * i + 8)),8,W,8,0x200; echo $((64 * i)),8,R,7,0x300; done; } > side.csv
+$ reusescope analyze side.csv --model both | sed '/^ made by/s/,[^,]*$//'
+-- Memory reuse ----------------------------------------------------------------
+ command     reusescope analyze side.csv --model both
+ made by     exact, from trace
+ references  900 by 2 threads, to 300 lines of 64 B (18.8 KiB)
+\
+ Misses            one cache per thread          one cache for all threads
+   L1d 32 KiB       100 %                        33.3 %
+   L2 896 KiB       100 %                        33.3 %
+   L3 16 MiB        100 %                        33.3 %
+   any size        first touches: 33.3 %; lines that other threads wrote: 33.3 %
+   One L1d each misses 66.7 points more often than one for all: they write to
+   each other's lines.
+\
+ Miss ratio  of a fully associative LRU cache, by its size
+  100 % +aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+        |
+        |
+        |
+        |
+ 44.4 % +
+        |bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+        |
+        |
+    0 % +
+        +----------------------------------------------------------------------
+       64 B           256 B          1 KiB           4 KiB         16 KiB
+         a one cache per thread   b one cache for all threads
+\
+ Worst lines  by misses in L2 (896 KiB)
+       300  33.3 %  0x100
+     all its misses are first touches: streaming through new memory
+       300  33.3 %  0x200
+     all its misses are first touches: streaming through new memory
+       300  33.3 %  0x300
+     mostly lines that another thread had written in between
+\
+ Next  reusescope report -o report.html       one page: drag the cache size
+       reusescope annotate                    source lines with their misses
+       reusescope advise                      what to change
+       reusescope report --full               everything that is known
+$ { echo addr,size,kind,tid; for k in 1 2 3; do for i in $(seq 400); do echo $((64 * i)),8,R,7; echo $((64 * i + 131072)),8,R,8; done; done; } > apart.csv
+$ reusescope analyze apart.csv --model both | sed -n '/^ Misses/,/^$/p'
+ Misses            one cache per thread          one cache for all threads
+   L1d 32 KiB      33.3 %                         100 %
+   L2 896 KiB      33.3 %                        33.3 %
+   L3 16 MiB       33.3 %                        33.3 %
+   any size        first touches: 33.3 %
+   Threads compete: one L1d for all misses 66.7 points more often than one each.
+\
+$ { echo addr,size,kind,tid; for i in 1 2 3; do echo 64,8,R,7; echo 4096,8,R,8; done; } > alike.csv
+$ reusescope analyze alike.csv --model both | sed -n '/^ Misses/,/^$/p'
+ Misses            one cache per thread          one cache for all threads
+   L1d 32 KiB      33.3 %                        33.3 %
+   L2 896 KiB      33.3 %                        33.3 %
+   L3 16 MiB       33.3 %                        33.3 %
+   any size        first touches: 33.3 %
+   One cache each and one for all miss alike.
+\
+$ reusescope analyze apart.csv --model both --line 64,128 | grep -c 'Memory reuse'
+2
+
+# Never longer: sampled, with error bars and notes, of requests, without a line of code, with no caches known.
+$ reusescope gen mix,lines=20000,threads=4 -n 200K --seed 1 -q -o mix.rsct
+$ most() { awk 'length > 80 { wide++ } END { print (NR <= 40), wide + 0 }'; }
+$ for engine in exact shards:0.05 statstack aet; do reusescope analyze mix.rsct --engine $engine 2>&1 | most; done
+1 0
+1 0
+1 0
+1 0
+$ reusescope analyze mix.rsct --model both -o both.data 2>&1 | most
+1 0
+$ printf 'addr,size\n1,100\n2,50\n1,100\n3,1000\n1,100\n2,50\n' > r.csv; reusescope analyze --requests r.csv 2>&1 | most
+1 0
+$ REUSESCOPE_TEST_CACHES=/nowhere reusescope report both.data 2>&1 | most
+1 0
+$ : > empty.csv; echo addr > empty.csv; reusescope analyze empty.csv 2>&1 | most
+1 0
+$ reusescope run -- true 2>&1 | most
+1 0
+
+# A command that does not fit ends in dots; one that does keeps its last word.
+$ reusescope analyze ./././././././././././mix.rsct -q --threads 1; reusescope report | grep '^ command'
+ command     reusescope analyze ./././././././././././mix.rsct -q --threads 1
+$ reusescope analyze ./././././././././././././././././mix.rsct -q --threads 1; reusescope report | grep '^ command'
+ command     reusescope analyze ./././././././././././././././././mix.rsct -q...
