@@ -288,7 +288,8 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
     rsc_profile_free(profile);
 
     uint32_t pair_rows = 1 + (uint32_t)rsc_rng_below(rng, 50);
-    struct rsc_attribution_options few = {.pair_rows = pair_rows, .rd_cap = options.max_distance};
+    struct rsc_attribution_options few = {
+        .pair_rows = pair_rows, .rd_cap = options.max_distance, .sum_bits = (uint32_t)rsc_rng_below(rng, 6)};
     for (int simd = 0; simd < RSC_SIMD_COUNT; simd++) {
         if (!rsc_simd_available((enum rsc_simd)simd)) continue;
         profile = by_hand(&traced, &few, options.line_bytes, (enum rsc_simd)simd, rng);

@@ -586,6 +586,52 @@ static void random_blocks(void **state) {
     free(objects);
 }
 
+/* More objects than there are numbers in the sums, and sums that leave all the time. */
+static void few_numbers_and_sums(void **state) {
+    enum { SITES = 100, TIMES = 7 };
+    (void)state;
+    for (uint32_t numbers = 2; numbers < 150; numbers += 49) {
+        struct rsc_attribution_options options = {.numbers = numbers, .sum_bits = 1};
+        struct rsc_attribution *attribution;
+        struct rsc_profile *profile = rsc_profile_new();
+        uint32_t tags[SITES * TIMES], from[SITES * TIMES], rd[SITES * TIMES], last_tag[SITES * TIMES];
+        scene_start();
+        for (uint64_t site = 0; site < SITES; site++) {
+            uint64_t path[] = {0x400000 + 16 * site};
+            allocate_from(0x10000 + 64 * site, 64, path, 1);
+        }
+        for (uint32_t i = 0; i < SITES * TIMES; i++) {
+            access_at(0x500000, 0x10000 + 64 * (i % SITES));
+            from[i] = i;
+            rd[i] = i < SITES ? UINT32_MAX : 1000 + i % SITES; /* known, whatever the addresses say */
+        }
+        struct rsc_batch batch = {.count = scene.count,
+                                  .addr = scene.addr,
+                                  .meta = scene.meta,
+                                  .pc = scene.pc,
+                                  .events = scene.events,
+                                  .event_count = scene.event_count,
+                                  .instructions = RSC_UNKNOWN};
+        assert_int_equal(rsc_attribution_new(&attribution, &options, NULL), 0);
+        assert_int_equal(rsc_attribution_tags(attribution, &batch, tags), 0);
+        for (uint32_t i = 0; i < SITES * TIMES; i++) last_tag[i] = i < SITES ? RSC_TAG_NONE : tags[0];
+        assert_int_equal(rsc_attribution_count(attribution, &batch, from, tags, rd, last_tag, scene.count), 0);
+        assert_int_equal(rsc_attribution_fill(attribution, profile), 0);
+        assert_int_equal(profile->object_count, SITES);
+        for (size_t i = 0; i < SITES; i++) {
+            assert_int_equal(profile->objects[i].references, TIMES);
+            assert_int_equal(profile->objects[i].cold, 1);
+        }
+        assert_int_equal(profile->code_count, 1);
+        assert_int_equal(profile->code[0].references, SITES * TIMES);
+        assert_int_equal(profile->pair_count, 1);
+        assert_int_equal(profile->pairs[0].references, SITES * (TIMES - 1));
+        assert_string_equal(profile->pairs[0].object_kind, "heap");
+        rsc_attribution_free(attribution);
+        rsc_profile_free(profile);
+    }
+}
+
 /* ---- the engine ---- */
 
 static struct rsc_profile *analyse_plain(size_t struct_bytes, uint32_t attribute, int with_pcs) {
@@ -644,6 +690,7 @@ int main(void) {
         cmocka_unit_test(lines_lie_in_objects),
         cmocka_unit_test(code_shows_what_is_a_program),
         cmocka_unit_test(random_blocks),
+        cmocka_unit_test(few_numbers_and_sums),
         cmocka_unit_test(wanted_or_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,22 +86,25 @@ static void bounds_hold(struct rsc_rng *rng, uint32_t rows, uint32_t keys, uint3
 /* The same bounds for a filtered table, which replaces fewer rows. */
 static void filtered_bounds_hold(struct rsc_rng *rng, uint32_t rows, uint32_t keys, uint32_t count) {
     struct rsc_space_saving table;
-    uint64_t *truth = calloc(keys, sizeof *truth), unkept = 0, total = 0;
+    uint64_t *truth = calloc(keys, sizeof *truth), unkept = 0, total = 0, all = 0;
     uint32_t skew = 1 + (uint32_t)rsc_rng_below(rng, 4);
+    uint64_t most = rsc_rng_below(rng, 2) ? 1 : 1 + rsc_rng_below(rng, 100); /* counted at once */
     assert_int_equal(rsc_space_saving_init_filtered(&table, rows), 0);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t key = rsc_rng_below(rng, keys);
         for (uint32_t k = 1; k < skew; k++) key = rsc_rng_below(rng, key + 1);
         uint64_t hash = rsc_space_saving_hash(key << 32 | 7);
         uint32_t row = rsc_space_saving_find_hashed(&table, key << 32 | 7, hash);
-        if (row == RSC_SPACE_NO_ROW) row = rsc_space_saving_offer(&table, key << 32 | 7, hash);
-        if (row != RSC_SPACE_NO_ROW) rsc_tally_add(&table.tally, row, (uint32_t)rsc_rng_below(rng, RSC_TALLY_BINS));
-        truth[key]++;
+        uint32_t times = 1 + (uint32_t)rsc_rng_below(rng, most), bin = (uint32_t)rsc_rng_below(rng, RSC_TALLY_BINS);
+        if (row == RSC_SPACE_NO_ROW) row = rsc_space_saving_offer(&table, key << 32 | 7, hash, times);
+        if (row != RSC_SPACE_NO_ROW) rsc_tally_add_sum(&table.tally, row, bin, times);
+        truth[key] += times;
+        all += times;
     }
     for (uint32_t key = 0; key < keys; key++) {
         uint32_t row = rsc_space_saving_find(&table, (uint64_t)key << 32 | 7);
         if (row == RSC_SPACE_NO_ROW) {
-            assert_true(truth[key] <= count / rows);
+            assert_true(truth[key] <= all / rows);
             unkept += truth[key];
             continue;
         }
@@ -109,8 +112,8 @@ static void filtered_bounds_hold(struct rsc_rng *rng, uint32_t rows, uint32_t ke
         assert_true(truth[key] <= counted && truth[key] >= counted - table.error[row]);
         total += counted;
     }
-    assert_true(total <= count);
-    if (keys <= rows) assert_int_equal(total, count);
+    assert_true(total <= all);
+    if (keys <= rows) assert_int_equal(total, all);
     assert_true(table.used == rows || unkept == 0);
     rsc_space_saving_free(&table);
     free(truth);
@@ -123,13 +126,14 @@ static void a_filter_keeps_rows(void **state) {
     assert_int_equal(rsc_space_saving_init_filtered(&table, 2), 0);
     for (uint64_t i = 0; i < 20; i++) {
         uint32_t row = rsc_space_saving_find(&table, 1 + i % 2);
-        if (row == RSC_SPACE_NO_ROW) row = rsc_space_saving_offer(&table, 1 + i % 2, rsc_space_saving_hash(1 + i % 2));
+        if (row == RSC_SPACE_NO_ROW)
+            row = rsc_space_saving_offer(&table, 1 + i % 2, rsc_space_saving_hash(1 + i % 2), 1);
         rsc_tally_add(&table.tally, row, 1);
     }
     for (int i = 0; i < 10; i++)
-        assert_int_equal(rsc_space_saving_offer(&table, 9, rsc_space_saving_hash(9)), RSC_SPACE_NO_ROW);
+        assert_int_equal(rsc_space_saving_offer(&table, 9, rsc_space_saving_hash(9), 1), RSC_SPACE_NO_ROW);
     assert_int_equal(table.replaced, 0);
-    uint32_t row = rsc_space_saving_offer(&table, 9, rsc_space_saving_hash(9));
+    uint32_t row = rsc_space_saving_offer(&table, 9, rsc_space_saving_hash(9), 1);
     assert_int_not_equal(row, RSC_SPACE_NO_ROW);
     rsc_tally_add(&table.tally, row, 1);
     assert_int_equal(table.replaced, 1);
@@ -162,6 +166,9 @@ static void counters_carry(void **state) {
     rsc_tally_add(&tally, 2, rsc_tally_bin(UINT32_MAX, UINT32_MAX));
     tally.rows[2].count[rsc_tally_bin(100, UINT32_MAX)] = UINT32_MAX;
     rsc_tally_add(&tally, 2, rsc_tally_bin(100, UINT32_MAX));
+    rsc_tally_add_sum(&tally, 3, 5, UINT32_MAX);
+    rsc_tally_add_sum(&tally, 3, 5, 7);
+    assert_int_equal(rsc_tally_count(&tally, 3, 5), UINT32_MAX + 7ull);
     assert_int_equal(rsc_tally_read(&tally, 2, &cold, &rd), (1ull << 32) + 1);
     assert_int_equal(cold, 1);
     assert_int_equal(rd.count[rsc_bin_of_coarse(100)], 1ull << 32);

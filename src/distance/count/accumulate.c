@@ -104,12 +104,15 @@ static int see_kinds(struct rsc_accumulator *sum, const struct rsc_batch *batch)
 int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch) {
     uint64_t differ = 0, first = batch->count ? batch->meta[0] : 0, highest = first >> 40;
     for (uint32_t i = 0; i < batch->count; i++) differ |= batch->meta[i] ^ first;
+    /* most batches have reads and writes only, and need no further look at their kinds */
+    const uint64_t kinds = (first | differ) >> 32 & 0xff, usual = 1u << RSC_READ | 1u << RSC_WRITE;
+    const int is_usual = kinds <= RSC_WRITE && (sum->kinds_seen & usual) == usual;
     for (uint32_t i = 0; differ >> 40 && i < batch->count; i++) {
         uint64_t thread = batch->meta[i] >> 40;
         if (thread > highest) highest = thread;
     }
-    /* a batch of the only kind seen so far needs no further check */
-    if (batch->count && ((differ >> 32 & 0xff) || sum->kinds_seen != 1u << kind_slot(first)) &&
+    /* nor does a batch of the only kind seen so far */
+    if (batch->count && !is_usual && ((differ >> 32 & 0xff) || sum->kinds_seen != 1u << kind_slot(first)) &&
         see_kinds(sum, batch) < 0)
         return RSC_ENOMEM;
     if (batch->count && highest + 1 > sum->threads_seen) sum->threads_seen = highest + 1;
@@ -126,28 +129,44 @@ static inline __attribute__((always_inline)) uint32_t bin_of(uint64_t value, int
     return any ? rsc_bin_of_fine_any(value) : rsc_bin_of_fine(value);
 }
 
-static inline __attribute__((always_inline)) void count_values(struct rsc_accumulator *sum, const uint32_t *rd,
-                                                               const uint64_t *ri, uint32_t count, int any) {
+/* `batch` NULL: not by kind. */
+static inline __attribute__((always_inline)) void count_values(struct rsc_accumulator *sum,
+                                                               const struct rsc_batch *batch, const uint32_t *from,
+                                                               const uint32_t *rd, const uint64_t *ri, uint32_t count,
+                                                               int any) {
     uint64_t *rd_count = sum->rd.count, *ri_count = sum->ri.count;
     uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX, capped = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (rd[i] >= RSC_RD_INVALIDATED) continue;
+        struct rsc_kind_counts *kind = batch ? &sum->kinds[kind_slot(batch->meta[from[i]])] : NULL;
+        if (rd[i] >= RSC_RD_INVALIDATED) {
+            if (kind) *(rd[i] == COLD ? &kind->cold : &kind->invalidated) += 1;
+            continue;
+        }
         if (ri) ri_count[bin_of(ri[i], any)]++;
+        uint32_t bin = bin_of(rd[i] < cap ? rd[i] : cap, any);
         if (rd[i] >= cap) capped++;
-        else rd_count[bin_of(rd[i], any)]++;
+        else rd_count[bin]++;
+        if (kind) kind->rd.count[bin]++;
     }
     sum->rd_capped += capped;
 }
 
-static void count_block(struct rsc_accumulator *sum, const uint32_t *rd, const uint64_t *ri, uint32_t count) {
-    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX, cold = 0, none = 0, small = 0;
+/* With a batch: by kind too. */
+static void count_block(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                        const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
+    uint32_t cold = 0, none = 0, small = 0;
     for (uint32_t i = 0; i < count; i++) {
         none += rd[i] >= RSC_RD_INVALIDATED;
         cold += rd[i] == COLD;
         small += rd[i] < 1024;
     }
-    if (small > count / 16 && small < count - count / 16) count_values(sum, rd, ri, count, 1);
-    else count_values(sum, rd, ri, count, 0);
+    const int any = small > count / 16 && small < count - count / 16;
+    if (batch) {
+        if (any) count_values(sum, batch, from, rd, ri, count, 1);
+        else count_values(sum, batch, from, rd, ri, count, 0);
+    } else if (any) count_values(sum, NULL, NULL, rd, ri, count, 1);
+    else count_values(sum, NULL, NULL, rd, ri, count, 0);
     sum->references += count;
     sum->cold += cold;
     sum->invalidated += none - cold;
@@ -180,12 +199,6 @@ static inline void count_in_kind(struct rsc_kind_counts *row, uint32_t rd, uint6
     else row->rd.count[rsc_bin_of_fine(rd < cap ? rd : cap)]++;
 }
 
-static void count_kinds(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
-                        const uint32_t *rd, uint32_t count) {
-    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
-    for (uint32_t i = 0; i < count; i++) count_in_kind(&sum->kinds[kind_slot(batch->meta[from[i]])], rd[i], cap);
-}
-
 /* Counts references without a distance. */
 static void count_none(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
                        const uint32_t *rd, uint32_t count) {
@@ -211,9 +224,8 @@ static void count_none(struct rsc_accumulator *sum, const struct rsc_batch *batc
 
 static void count_all(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
                       const uint32_t *rd, const uint64_t *ri, uint32_t count) {
-    count_block(sum, rd, ri, count);
+    count_block(sum, rsc_accumulator_by_kind(sum) ? batch : NULL, from, rd, ri, count);
     if (sum->thread_count > 1) count_threads(sum, batch, from, rd, count);
-    if (rsc_accumulator_by_kind(sum)) count_kinds(sum, batch, from, rd, count);
 }
 
 /*
@@ -334,7 +346,7 @@ int rsc_accumulator_need_rows(struct rsc_accumulator *sum, uint64_t threads, uin
 void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
                          uint32_t count) {
     uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
-    count_block(sum, rd, ri, count);
+    count_block(sum, NULL, NULL, rd, ri, count);
     for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) count_in_row(sum, rsc_who_thread(who[i]), rd[i], cap);
     for (uint32_t i = 0; rsc_accumulator_by_kind(sum) && i < count; i++)
         count_in_kind(&sum->kinds[rsc_who_kind_slot(who[i])], rd[i], cap);

@@ -10,12 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "distance/count/attribution_state.h"
 
 #define CODE_ROWS (1u << 20)
 #define PAIR_ROWS 16384u
 #define OBJECT_ROWS 4096u
 #define GROUPS_MAX (1u << 20)
+#define SUM_BITS 14u
+#define NUMBERS (1u << 16)
+#define FAR_DISTANCE 256u /* lines: from here on a reuse is far, and its object is a vote for the pair's */
 
 static uint32_t or_default(uint32_t given, uint32_t usual) { return given ? given : usual; }
 
@@ -25,6 +29,8 @@ static uint32_t rows_of(uint32_t given, uint32_t usual) {
     return rows < RSC_PROFILE_ROWS_MAX ? rows : RSC_PROFILE_ROWS_MAX - 1;
 }
 
+static size_t sums_bytes(const struct rsc_attribution *a) { return sizeof *a->sums << a->sum_bits; }
+
 /* A row of pairs is about to be replaced, or counting has ended. */
 static void add_pair_to_code(void *owner, uint32_t row) {
     struct rsc_attribution *a = owner;
@@ -33,16 +39,121 @@ static void add_pair_to_code(void *owner, uint32_t row) {
     rsc_narrow_tally_add_row(&a->code, rsc_places_row(&a->places, reuse), &a->pairs.tally, row);
 }
 
-/* A row of things is about to be replaced. */
-static void forget_thing(void *owner, uint32_t row) {
-    struct rsc_attribution *a = owner;
-    uint64_t key = a->things.rows[row].key;
-    if (rsc_object_sort(key) == RSC_OBJECT_GLOBAL) rsc_objects_keep_mark(&a->objects, key << 6, key, 0);
-    else rsc_objects_forget_marks(&a->objects);
+/* ---- sums ---- */
+
+static int same_object(uint64_t a, uint64_t b) {
+    return a == b || (rsc_object_sort(a) == RSC_OBJECT_GLOBAL && rsc_object_sort(b) == RSC_OBJECT_GLOBAL);
+}
+
+static void vote_for_object(struct pair_object *object, uint64_t key, uint32_t votes) {
+    if (!object->votes || same_object(object->key, key)) {
+        object->key = key;
+        object->votes += votes;
+    } else if (object->votes >= votes) {
+        object->votes -= votes;
+    } else {
+        *object = (struct pair_object){key, votes - object->votes};
+    }
+}
+
+/* The key's row of a filtered table, which is counted there; or RSC_SPACE_NO_ROW. */
+static uint32_t count_in(struct rsc_space_saving *table, uint64_t key, uint32_t bin, uint32_t count) {
+    uint64_t hash = rsc_space_saving_hash(key);
+    uint32_t row = rsc_space_saving_find_hashed(table, key, hash);
+    if (row == RSC_SPACE_NO_ROW) row = rsc_space_saving_offer(table, key, hash, count);
+    if (row != RSC_SPACE_NO_ROW) rsc_tally_add_sum(&table->tally, row, bin, count);
+    return row;
+}
+
+/*
+ * A sum is counted once for code: with its pair, or if the pair has no row with its instruction. A pair that leaves the
+ * table, or is in it at the end, is added to the row of its instruction, so the instruction's row is complete.
+ */
+static void count_sum(struct rsc_attribution *a, const struct rsc_sum *sum) {
+    const uint32_t bin = rsc_sum_bin(sum->key), reuse = rsc_sum_reuse(sum->key);
+    const uint64_t thing = a->numbered[sum->object];
+    uint32_t row = RSC_SPACE_NO_ROW;
+    if (rsc_sum_has_pair(sum->key)) row = count_in(&a->pairs, rsc_sum_pair(sum->key), bin, sum->count);
+    if (row == RSC_SPACE_NO_ROW) rsc_narrow_tally_add(&a->code, rsc_places_row(&a->places, reuse), bin, sum->count);
+    else if (sum->object && bin >= a->far_bin) vote_for_object(&a->pair_objects[row], thing, sum->count);
+    if (sum->object) count_in(&a->things, thing, bin, sum->count);
+}
+
+/* Prefetches where a key would be counted, once its slot is there. */
+static inline __attribute__((always_inline)) int find_ahead(const struct rsc_space_saving *table, uint64_t key,
+                                                            uint32_t bin) {
+    uint32_t row = rsc_space_saving_find(table, key);
+    if (row == RSC_SPACE_NO_ROW) return 0;
+    __builtin_prefetch(&table->tally.rows[row].count[bin], 1);
+    __builtin_prefetch(&table->tally.rows[row].used, 1);
+    return 1;
+}
+
+static void count_leaving(struct rsc_attribution *a) {
+    const struct rsc_sum *sums = a->leaving;
+    const uint32_t count = a->leaving_count;
+    const struct rsc_places *places = &a->places;
+    uint32_t place[RSC_SUMS_LEAVING];
+    for (uint32_t i = 0; i < count; i++) {
+        rsc_space_saving_prefetch(&a->pairs, rsc_space_saving_hash(rsc_sum_pair(sums[i].key)));
+        rsc_space_saving_prefetch(&a->things, rsc_space_saving_hash(a->numbered[sums[i].object]));
+        __builtin_prefetch(&places->groups[rsc_sum_reuse(sums[i].key) >> RSC_CHUNK_BITS]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t bin = rsc_sum_bin(sums[i].key), tag = rsc_sum_reuse(sums[i].key);
+        find_ahead(&a->things, a->numbered[sums[i].object], bin);
+        place[i] = 0;
+        if (rsc_sum_has_pair(sums[i].key) && find_ahead(&a->pairs, rsc_sum_pair(sums[i].key), bin)) continue;
+        place[i] = places->groups[tag >> RSC_CHUNK_BITS].chunk << RSC_CHUNK_BITS | (tag & RSC_CHUNK_MASK);
+        __builtin_prefetch(&places->rows[place[i]]);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (place[i]) __builtin_prefetch(&a->code.cells[places->rows[place[i]]], 1);
+    for (uint32_t i = 0; i < count; i++) count_sum(a, &sums[i]);
+    a->leaving_count = 0;
+}
+
+void rsc_attribution_take_sum(struct rsc_attribution *a, const struct rsc_sum *sum) {
+    if (!sum->count) return;
+    a->leaving[a->leaving_count++] = *sum;
+    if (a->leaving_count == RSC_SUMS_LEAVING) count_leaving(a);
+}
+
+/* All of them. */
+static void take_sums(struct rsc_attribution *a) {
+    for (uint32_t i = 0; i < 1u << a->sum_bits; i++) {
+        struct rsc_sum_set *set = &a->sums[i];
+        for (uint32_t way = 0; way < RSC_SUM_WAYS; way++)
+            rsc_attribution_take_sum(a, &(struct rsc_sum){set->key[way], set->object[way], set->count[way]});
+    }
+    count_leaving(a);
+    memset(a->sums, 0, sums_bytes(a));
+}
+
+int rsc_attribution_renumber(struct rsc_attribution *a) {
+    take_sums(a);
+    rsc_objects_forget_marks(&a->objects);
+    rsc_u64_table_free(&a->number_of);
+    a->number_count = 1; /* 0: not known */
+    return rsc_u64_table_init(&a->number_of, a->number_limit);
+}
+
+uint32_t rsc_attribution_number_object(struct rsc_attribution *a, uint64_t address, int is_fetch) {
+    uint64_t key = rsc_objects_find(&a->objects, address, is_fetch);
+    struct rsc_u64_entry *entry = rsc_u64_table_find(&a->number_of, key);
+    if (!entry->value) {
+        if (a->number_count == a->number_limit) return 0;
+        a->numbered[a->number_count] = key;
+        *entry = (struct rsc_u64_entry){key, a->number_count++};
+        a->number_of.used++;
+    }
+    if (!is_fetch) rsc_objects_keep_mark(&a->objects, address, key, (uint32_t)entry->value);
+    return (uint32_t)entry->value;
 }
 
 void rsc_attribution_end(struct rsc_attribution *a) {
     if (a->ended) return;
+    take_sums(a);
     a->ended = 1;
     for (uint32_t row = 0; row < a->pairs.used; row++) add_pair_to_code(a, row);
 }
@@ -65,11 +176,16 @@ int rsc_attribution_new(struct rsc_attribution **out, const struct rsc_attributi
         rsc_stride_votes_init(&a->strides, code_rows + 1) < 0)
         goto fail;
     a->pair_objects = calloc(a->pairs.row_count, sizeof *a->pair_objects);
-    if (!a->pair_objects) goto fail;
+    a->sum_bits = or_default(options->sum_bits, SUM_BITS);
+    a->sums = rsc_pages_new(sums_bytes(a));
+    a->number_limit = or_default(options->numbers, NUMBERS);
+    a->numbered = calloc(a->number_limit, sizeof *a->numbered);
+    a->far_bin = rsc_tally_bin(FAR_DISTANCE, UINT32_MAX);
+    a->number_count = 1;
+    if (!a->pair_objects || !a->sums || !a->numbered || rsc_u64_table_init(&a->number_of, a->number_limit) < 0)
+        goto fail;
     a->pairs.leaving = add_pair_to_code;
     a->pairs.owner = a;
-    a->things.leaving = forget_thing;
-    a->things.owner = a;
     return 0;
 fail:
     rsc_attribution_free(a);
@@ -86,6 +202,9 @@ void rsc_attribution_free(struct rsc_attribution *a) {
     rsc_space_saving_free(&a->pairs);
     rsc_space_saving_free(&a->things);
     free(a->pair_objects);
+    rsc_pages_free(a->sums, sums_bytes(a));
+    free(a->numbered);
+    rsc_u64_table_free(&a->number_of);
     rsc_stride_votes_free(&a->strides);
     free(a->changes);
     free(a);

@@ -26,6 +26,8 @@ struct rsc_attribution_options {
     uint32_t object_rows;  /* 4096 */
     uint32_t context_rows; /* 65536 call-path nodes */
     uint32_t groups;       /* 1 M: 64 bytes of code, each by call path (places.h) */
+    uint32_t sum_bits;     /* 14: log2 of the sets of pair_sums.h, 1 MiB */
+    uint32_t numbers;      /* 65536: of objects there; 2 or more */
     uint64_t rd_cap;       /* distances >= this are counted as this; 0: no cap */
 };
 

@@ -7,6 +7,7 @@
 #include "distance/count/attribution.h"
 #include "distance/count/narrow_tally.h"
 #include "distance/count/objects.h"
+#include "distance/count/pair_sums.h"
 #include "distance/count/places.h"
 #include "distance/count/space_saving.h"
 #include "distance/count/strides.h"
@@ -42,11 +43,20 @@ struct rsc_attribution {
     struct rsc_places places;
     uint32_t group_before;        /* of the last access */
     int has_fetches;              /* some access may be one */
-    struct rsc_narrow_tally code; /* by row of places, without counts still in pairs */
+    struct rsc_narrow_tally code; /* by row of places, without counts still in pairs and sums */
 
+    struct rsc_sum_set *sums; /* owned */
+    uint32_t sum_bits; /* log2 of their number */
+    uint32_t sums_replaced;
+    struct rsc_sum leaving[RSC_SUMS_LEAVING]; /* for the tables, in order */
+    uint32_t leaving_count;
     struct rsc_space_saving pairs; /* use's tag << 32 | reuse's tag */
     struct rsc_space_saving things; /* keys of objects.h */
+    uint64_t *numbered; /* by number in the sums: keys of objects.h; 0: not known. Owned */
+    uint32_t number_count, number_limit;
+    struct rsc_u64_table number_of; /* their numbers */
     int ended; /* pairs were added to code */
+    uint32_t far_bin; /* from here on a reuse is far */
     uint32_t cap; /* distances from here on are counted as this */
 
     struct object_change *changes; /* of the batch being counted, in order; owned */
@@ -57,6 +67,16 @@ struct rsc_attribution {
     uint64_t accesses; /* seen so far */
     uint64_t *kept_objects; /* the caller's, by reference; NULL: not wanted */
 };
+
+/* Takes a sum, whose count may be 0, for the tables. */
+void rsc_attribution_take_sum(struct rsc_attribution *attribution, const struct rsc_sum *sum);
+
+/*
+ * Objects have numbers in the sums. The number of the object at an address, where none is kept with it; 0: there are no
+ * more numbers before rsc_attribution_renumber(), which takes all sums. That returns 0 or RSC_ENOMEM.
+ */
+uint32_t rsc_attribution_number_object(struct rsc_attribution *attribution, uint64_t address, int is_fetch);
+int rsc_attribution_renumber(struct rsc_attribution *attribution);
 
 /* Ends counting. */
 void rsc_attribution_end(struct rsc_attribution *attribution);

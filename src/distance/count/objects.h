@@ -124,10 +124,7 @@ static inline uint64_t rsc_objects_find(struct rsc_objects *objects, uint64_t ad
     return (uint64_t)(part->what & 3) << 62 | number;
 }
 
-/*
- * Keeps a number, 1 to RSC_OBJECT_MARK_MAX, for the object of data at `address`, which rsc_objects_find() just
- * returned; 0 removes it, from a variable's line only.
- */
+/* Keeps a number, 1 to RSC_OBJECT_MARK_MAX, for the object of data at `address`, which rsc_objects_find() returned. */
 #define RSC_OBJECT_MARK_MAX ((1u << 24) - 1)
 void rsc_objects_keep_mark(struct rsc_objects *objects, uint64_t address, uint64_t key, uint32_t mark);
 

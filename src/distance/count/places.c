@@ -16,8 +16,8 @@ static size_t rows_bytes(const struct rsc_places *places) {
 
 int rsc_places_init(struct rsc_places *places, uint32_t groups, uint32_t rows) {
     memset(places, 0, sizeof *places);
-    places->group_limit = groups ? groups : 1;
-    places->row_limit = rows ? rows : 1;
+    places->group_limit = groups < 1 ? 1 : groups < RSC_GROUPS_MOST / 2 ? groups : RSC_GROUPS_MOST / 2;
+    places->row_limit = rows < 1 ? 1 : rows < RSC_GROUPS_MOST / 2 ? rows : RSC_GROUPS_MOST / 2;
     places->chunk_limit = places->row_limit / 2 + 1; /* most chunks have several rows */
     places->group_room = 1024;
     places->groups = calloc(places->group_room, sizeof *places->groups);

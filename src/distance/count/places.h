@@ -20,6 +20,8 @@
 #define RSC_CHUNK_BITS 6u
 #define RSC_CHUNK_MASK ((1u << RSC_CHUNK_BITS) - 1)
 
+#define RSC_GROUPS_MOST (1u << 22) /* so tags have 28 bits */
+
 /* The group of places without a number, the only tag of which is RSC_TAG_NONE. */
 #define RSC_GROUP_NONE 0u
 
@@ -44,7 +46,7 @@ struct rsc_places {
     uint32_t row_count, row_limit;
 };
 
-/* Limits of 0 are 1. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
+/* Limits of 0 are 1, and half of RSC_GROUPS_MOST is the highest. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
 int rsc_places_init(struct rsc_places *places, uint32_t groups, uint32_t rows);
 void rsc_places_free(struct rsc_places *places);
 

@@ -176,12 +176,13 @@ uint32_t rsc_space_saving_admit(struct rsc_space_saving *table, uint64_t key) {
     return row_take(table, row, key, table->smallest);
 }
 
-uint32_t rsc_space_saving_offer(struct rsc_space_saving *table, uint64_t key, uint64_t hash) {
+uint32_t rsc_space_saving_offer(struct rsc_space_saving *table, uint64_t key, uint64_t hash, uint32_t count) {
     if (table->used < table->row_count) return rsc_space_saving_admit(table, key);
     uint16_t *cell = cell_of(table, hash);
+    const uint64_t reached = (uint64_t)*cell + count;
     /* `smallest` is a lower bound until list_least() settles it; a full cell could be any count */
-    if (*cell >= table->smallest) list_least(table);
-    if (*cell >= table->smallest || *cell == UINT16_MAX) return rsc_space_saving_admit(table, key);
-    ++*cell;
+    if (reached > table->smallest) list_least(table);
+    if (reached > table->smallest || reached > UINT16_MAX) return rsc_space_saving_admit(table, key);
+    *cell = (uint16_t)reached;
     return RSC_SPACE_NO_ROW;
 }

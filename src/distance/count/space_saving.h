@@ -75,8 +75,11 @@ int rsc_space_saving_init_filtered(struct rsc_space_saving *table, uint32_t rows
 /* What a row counts, with its error. */
 uint64_t rsc_space_saving_total(struct rsc_space_saving *table, uint32_t row);
 
-/* Filtered: a row for `key`, which has none; or RSC_SPACE_NO_ROW, and the key was counted in its cell. */
-uint32_t rsc_space_saving_offer(struct rsc_space_saving *table, uint64_t key, uint64_t hash);
+/*
+ * Filtered, for `key`, which has no row, to be counted `count` times: a row to count it in; or RSC_SPACE_NO_ROW, and it
+ * was counted in its cell.
+ */
+uint32_t rsc_space_saving_offer(struct rsc_space_saving *table, uint64_t key, uint64_t hash, uint32_t count);
 
 /* Gives `key`, which has no row, a row and returns it. */
 uint32_t rsc_space_saving_admit(struct rsc_space_saving *table, uint64_t key);

@@ -25,12 +25,13 @@ void rsc_tally_free(struct rsc_tally *tally) {
 
 static uint64_t carry_key(uint32_t row, uint32_t bin) { return (uint64_t)row << 7 | bin; }
 
-void rsc_tally_turn(struct rsc_tally *tally, uint32_t row, uint32_t bin) {
+static void mark_used(struct rsc_tally *tally, uint32_t row, uint32_t bin) {
+    tally->rows[row].used[bin >> 6] |= 1ull << (bin & 63);
+}
+
+/* A counter wrapped. */
+static void carry(struct rsc_tally *tally, uint32_t row, uint32_t bin) {
     struct rsc_u64_table *carried = &tally->carried;
-    if (tally->rows[row].count[bin]) {
-        tally->rows[row].used[bin >> 6] |= 1ull << (bin & 63);
-        return;
-    }
     if (!carried->entries && rsc_u64_table_init(carried, 0) < 0) {
         tally->failed = 1;
         return;
@@ -49,6 +50,18 @@ void rsc_tally_turn(struct rsc_tally *tally, uint32_t row, uint32_t bin) {
         carried->used++;
     }
     entry->value++;
+}
+
+void rsc_tally_turn(struct rsc_tally *tally, uint32_t row, uint32_t bin) {
+    if (tally->rows[row].count[bin]) mark_used(tally, row, bin);
+    else carry(tally, row, bin);
+}
+
+void rsc_tally_add_sum(struct rsc_tally *tally, uint32_t row, uint32_t bin, uint32_t count) {
+    uint32_t *counter = &tally->rows[row].count[bin];
+    if (!count) return;
+    mark_used(tally, row, bin);
+    if (__builtin_add_overflow(*counter, count, counter)) carry(tally, row, bin);
 }
 
 static uint64_t carries(struct rsc_tally *tally, uint32_t row, uint32_t bin) {

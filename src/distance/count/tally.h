@@ -51,6 +51,9 @@ static inline void rsc_tally_add(struct rsc_tally *tally, uint32_t row, uint32_t
     if (__builtin_expect(count <= 1, 0)) rsc_tally_turn(tally, row, bin);
 }
 
+/* Counts a bin of a row `count` times. */
+void rsc_tally_add_sum(struct rsc_tally *tally, uint32_t row, uint32_t bin, uint32_t count);
+
 /* Empties a row. */
 void rsc_tally_clear(struct rsc_tally *tally, uint32_t row);
 
