@@ -71,6 +71,7 @@ void rsc_drain_free(struct rsc_drain *drain) {
     free(drain->pc);
     free(drain->skipped);
     free(drain->thread_references);
+    free(drain->in_region);
     free(drain->events);
     free(drain->note_text);
     free(drain);
@@ -98,8 +99,8 @@ int rsc_drain_take_records(struct rsc_drain *drain, struct rsc_drain_cursor *cur
         uint32_t type = rsc_record_type(record.word);
         if (__builtin_expect(type == RSC_RECORD_READ || type == RSC_RECORD_WRITE, 1)) {
             if (drain->roi) {
-                rsc_roi_enter(drain->roi, cursor->number, cursor->depth, rsc_record_pc(record.word) | space);
-                if (!drain->roi->inside) continue;
+                rsc_drain_enter_region(drain, cursor, rsc_record_pc(record.word));
+                if (!drain->in_region[cursor->number]) continue;
             }
             if (drain->most && drain->stats.accesses + (filled - filled_before) >= drain->most) {
                 __atomic_store_n(&drain->ring->enough, 1, __ATOMIC_RELAXED);
@@ -174,10 +175,15 @@ static int make_thread_room(struct rsc_drain *drain, uint32_t number) {
     uint32_t room = drain->thread_room ? drain->thread_room : 64;
     while (room <= number) room *= 2;
     if (room == drain->thread_room) return 0;
+    const uint32_t more = room - drain->thread_room;
     uint64_t *grown = realloc(drain->thread_references, room * sizeof *grown);
     if (!grown) return RSC_ENOMEM;
-    memset(grown + drain->thread_room, 0, (room - drain->thread_room) * sizeof *grown);
+    memset(grown + drain->thread_room, 0, more * sizeof *grown);
     drain->thread_references = grown;
+    uint32_t *in_region = realloc(drain->in_region, room * sizeof *in_region);
+    if (!in_region) return RSC_ENOMEM;
+    memset(in_region + drain->thread_room, 0, more * sizeof *in_region);
+    drain->in_region = in_region;
     drain->thread_room = room;
     return 0;
 }
@@ -213,6 +219,7 @@ static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
         if (status < 0) return status;
     }
     if (entry) entry->value = (by_part ? BY_PART : 0) | tid << 32 | (uint64_t)(number + 1);
+    rsc_drain_leave_region(drain, cursor);
     rsc_rebuilt_reset(&cursor->rebuilt);
     rsc_block_reader_free(cursor->reader);
     *cursor = (struct rsc_drain_cursor){.generation = slot->generation,
@@ -225,7 +232,7 @@ static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
                                         .words_taken = cursor->words_taken,
                                         .marks_taken = cursor->marks_taken,
                                         .records = cursor->records,
-                                        .rebuilt = {.tables = drain->tables, .process = process},
+                                        .rebuilt = {.tables = drain->tables, .process = process, .knows_jumps = drain->roi != NULL},
                                         .is_part = entry && slot->part};
     if (rsc_drain_add_maps(drain) < 0) return RSC_ENOMEM;
     return joins ? 0 : rsc_drain_add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);

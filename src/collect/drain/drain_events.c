@@ -100,15 +100,29 @@ int rsc_drain_read_notes(struct rsc_drain *drain, uint64_t end) {
 
 /* ---- records ---- */
 
+void rsc_drain_enter_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t pc) {
+    if (cursor->region_depth || !cursor->depth || !rsc_roi_holds(drain->roi, pc | cursor->space)) return;
+    cursor->region_depth = cursor->depth;
+    drain->in_region[cursor->number]++;
+}
+
+void rsc_drain_leave_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor) {
+    if (!cursor->region_depth) return;
+    cursor->region_depth = 0;
+    drain->in_region[cursor->number]--;
+}
+
 /* Follows the region through one thread's calls and returns. */
 void rsc_drain_follow_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
                              const struct rsc_record *record) {
     uint32_t type = rsc_record_type(record->word);
-    if (type == RSC_RECORD_CALL)
-        rsc_roi_enter(drain->roi, cursor->number, ++cursor->depth, record->addr | cursor->space);
+    if (type == RSC_RECORD_CALL) {
+        cursor->depth++;
+        rsc_drain_enter_region(drain, cursor, record->addr);
+    }
     if (type != RSC_RECORD_RETURN) return;
     cursor->depth = (uint32_t)rsc_record_pc(record->word);
-    rsc_roi_return(drain->roi, cursor->number, cursor->depth);
+    if (cursor->depth < cursor->region_depth) rsc_drain_leave_region(drain, cursor);
 }
 
 /* Handles all records but reads and writes. */

@@ -93,6 +93,7 @@ struct rsc_drain_cursor {
     uint64_t looked_ns; /* when it was last seen alive, while leaving */
     int stack_known;
     uint32_t depth; /* open calls, for a rebuilt program's thread */
+    uint32_t region_depth; /* in the region's function while it has as many; 0: not in it */
     int is_part; /* the thread has another slot */
     uint64_t start_ns, step_ns_256; /* step i has the time start + i * step / 256 */
     uint64_t passed; /* steps of the records before `at`: records, or references if only some are kept */
@@ -138,6 +139,7 @@ struct rsc_drain {
     uint64_t *addr, *meta, *pc;
     uint64_t *skipped; /* NULL: everything is taken */
     uint64_t *thread_references; /* by number; owned */
+    uint32_t *in_region; /* by number: slots of the thread that are in the region; owned */
     uint32_t thread_room;
     struct rsc_sample_record *samples; /* finished samples; owned */
     size_t sample_count, sample_room;
@@ -158,6 +160,9 @@ int rsc_drain_add_event(struct rsc_drain *drain, uint16_t type, uint32_t thread,
 uint32_t rsc_drain_process_number(struct rsc_drain *drain, uint64_t process);
 int rsc_drain_add_maps(struct rsc_drain *drain);
 int rsc_drain_read_notes(struct rsc_drain *drain, uint64_t end);
+/* Its thread runs code at that pc. */
+void rsc_drain_enter_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t pc);
+void rsc_drain_leave_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor);
 void rsc_drain_follow_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record);
 int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                          const struct rsc_record *record);

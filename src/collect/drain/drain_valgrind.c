@@ -23,9 +23,7 @@
 #define EVENTS_MOST RSC_BATCH_ACCESSES
 #define SPARE (2 * ENTRIES_MOST + PENDING)
 #define JOINED_LESS_THAN 128u /* bytes */
-#define FRAMES_MOST (1u << 20)
-#define CALL_BYTES_MOST 15u
-#define FRAMES_LOOKED_AT 256u /* for the call that a return belongs to */
+#define FRAME_MOST 65536u /* bytes of a frame that a forked child returns from */
 #define THREADS_MOST 65536u
 
 /* One of the program's threads. */
@@ -36,8 +34,9 @@ struct block_thread {
     int stack_known;
     uint32_t ends; /* how its last block ended, and where */
     uint64_t end_pc;
-    uint64_t *frames; /* pcs of its open calls; only for a region */
-    uint32_t depth, frame_room;
+    /* For a region, stack pointers: */
+    uint64_t top;     /* of its first block; more is another stack, such as a signal handler's */
+    uint64_t entered; /* where it called the region's function; 0: it is not in it */
 };
 
 /* An access by a string instruction, which the next iteration may extend. */
@@ -62,8 +61,6 @@ struct rsc_block_reader {
     uint32_t part_count;
     int recording;
     int marked; /* between the marks */
-    int inside; /* this thread called the region's function, and is in it; its open calls then: */
-    uint32_t region_thread, region_depth;
     uint64_t passed; /* instructions so far, towards the window */
 };
 
@@ -72,7 +69,6 @@ static inline uint64_t look(const uint64_t *word) { return __atomic_load_n(word,
 
 void rsc_block_reader_free(struct rsc_block_reader *reader) {
     if (!reader) return;
-    for (uint32_t i = 0; i < reader->thread_count; i++) free(reader->threads[i].frames);
     free(reader->threads);
     free(reader);
 }
@@ -172,7 +168,7 @@ static uint32_t take_words(struct rsc_drain *drain, struct rsc_drain_cursor *cur
 static void set_recording(struct rsc_drain *drain, struct rsc_block_reader *reader) {
     const struct rsc_drain_window *window = &drain->window;
     const int was = reader->recording;
-    reader->recording = (!window->function || reader->inside) && (!window->marked || reader->marked) &&
+    reader->recording = (!window->function || (reader->now && reader->now->entered)) && (!window->marked || reader->marked) &&
                         reader->passed >= window->skip &&
                         (!window->length || reader->passed - window->skip < window->length);
     if (was && !reader->recording && window->length && !window->function && !window->marked && drain->ring->images == 1)
@@ -211,25 +207,16 @@ static void end_code(struct rsc_drain *drain, struct rsc_block_reader *reader) {
 
 /* ---- calls ---- */
 
-/* Keeps the open calls of a thread, for a region. */
-static void follow_call(struct block_thread *thread, uint64_t call_pc) {
-    if (thread->depth == thread->frame_room) {
-        uint32_t room = thread->frame_room ? 2 * thread->frame_room : 64;
-        uint64_t *frames = room <= FRAMES_MOST ? realloc(thread->frames, room * sizeof *frames) : NULL;
-        if (!frames) return;
-        thread->frames = frames;
-        thread->frame_room = room;
-    }
-    thread->frames[thread->depth++] = call_pc;
-}
-
-static void follow_return(struct block_thread *thread, uint64_t to) {
-    for (uint32_t i = 0; i < thread->depth && i < FRAMES_LOOKED_AT; i++) {
-        uint64_t call_pc = thread->frames[thread->depth - 1 - i];
-        if (to <= call_pc || to - call_pc > CALL_BYTES_MOST) continue;
-        thread->depth -= i + 1;
-        return;
-    }
+/*
+ * A piece of code begins with this stack pointer, which shows whether the thread is in the region's function, however
+ * it left: returns, longjmp and exceptions all leave the stack above where the function was called. 0: not known.
+ */
+static void follow_region(struct block_thread *thread, const struct rsc_block_piece *piece, uint64_t stack) {
+    if (!stack) return;
+    if (!thread->top || (thread->ends == RSC_PLAN_ENDS_RETURN && stack > thread->top && stack - thread->top < FRAME_MOST))
+        thread->top = stack;
+    if (stack > thread->entered && stack <= thread->top) thread->entered = 0;
+    if (!thread->entered && piece->in_region) thread->entered = stack;
 }
 
 /* The jump that ended the thread's last block, now that its target is known. */
@@ -237,12 +224,6 @@ static int take_jump(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, s
                      int calls_wanted) {
     struct block_thread *thread = cursor->reader->now;
     const int is_call = thread->ends == RSC_PLAN_ENDS_CALL;
-    if (drain->window.function) {
-        if (is_call) follow_call(thread, thread->end_pc);
-        else follow_return(thread, pc);
-        if (thread->number == cursor->reader->region_thread && thread->depth < cursor->reader->region_depth)
-            cursor->reader->inside = 0;
-    }
     if (!calls_wanted || !cursor->reader->recording) return 0;
     struct rsc_record record = {pc, is_call ? rsc_record_word(RSC_RECORD_CALL, 1, thread->end_pc)
                                             : rsc_record_word(RSC_RECORD_RETURN, 1, 0)};
@@ -277,11 +258,8 @@ static int take_start(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
     if (!(start & RSC_START_RESUMED) && (thread->ends == RSC_PLAN_ENDS_CALL || thread->ends == RSC_PLAN_ENDS_RETURN))
         status = take_jump(drain, cursor, slot, piece->pc, (start & RSC_START_CALLS) != 0);
     if (is_limited(drain)) {
-        if (piece->in_region && !reader->inside && thread->depth) {
-            reader->inside = 1;
-            reader->region_thread = thread->number;
-            reader->region_depth = thread->depth;
-        }
+        const int has_stack = piece->count && *at < count && (drain->pieces.flags[piece->first] & RSC_BLOCK_STACK);
+        follow_region(thread, piece, has_stack ? look(&words[*at]) & ADDRESS : 0);
         set_recording(drain, reader);
     }
     reader->piece = number;
@@ -358,9 +336,7 @@ static int number_thread(struct rsc_drain *drain, struct rsc_drain_cursor *curso
     struct rsc_block_reader *reader = cursor->reader;
     *thread = (struct block_thread){.known = 1,
                                     .number = cursor->number,
-                                    .tid = cursor->tid,
-                                    .frames = thread->frames,
-                                    .frame_room = thread->frame_room};
+                                    .tid = cursor->tid};
     if (!reader->now) return rsc_guest_maps_first_stack(drain->maps, reader->process, thread->tid);
     uint64_t pid = rsc_drain_process_number(drain, reader->process);
     int status = rsc_drain_number_thread(drain, pid, &thread->tid, &thread->number);

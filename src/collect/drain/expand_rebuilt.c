@@ -11,7 +11,13 @@
 struct run {
     struct rsc_rebuilt *rebuilt;
     struct rsc_record *next, *end;
+    const uint64_t *words; /* from the piece on */
+    uint32_t count;
 };
+
+static uint32_t length_of(const struct rsc_piece *piece, uint32_t turns) {
+    return piece->is_run ? piece->words + turns * piece->turn_words : piece->reserved;
+}
 
 static inline void put(struct run *run, uint64_t addr, uint64_t word) {
     *run->next++ = (struct rsc_record){addr, word};
@@ -52,10 +58,36 @@ static void pop_by_pc(struct run *run, uint64_t now_pc) {
     }
 }
 
+/* The stack pointer before the next call, or of the next return; 0: not known. */
+static uint64_t next_stack(const struct run *run) {
+    struct rsc_rebuilt *rebuilt = run->rebuilt;
+    for (uint32_t at = 0; at < run->count;) {
+        const uint64_t *words = run->words + at, word = words[0];
+        const struct rsc_piece *piece =
+            word && !(word >> 48) ? rsc_asm_tables_find(rebuilt->tables, &rebuilt->place, rebuilt->process, word)
+                                  : NULL;
+        if (!piece) {
+            at += word >> 48 && !(word >> 62) ? 2 : 1;
+            continue;
+        }
+        const uint32_t turns = piece->is_run && at + 1 < run->count ? rsc_piece_turns(piece, words) : 1;
+        at += length_of(piece, turns);
+        if (at > run->count) return 0;
+        const uint64_t stack = piece->ends ? rsc_piece_stack(piece, words) : 0;
+        if (stack) return piece->ends == RSC_PLAN_ENDS_CALL ? stack + 8 : stack;
+    }
+    return 0;
+}
+
 /* The start of a piece shows how the previous one ended. */
 static inline void begin(struct run *run, uint64_t pc) {
     struct rsc_rebuilt *rebuilt = run->rebuilt;
     if (rebuilt->ends == RSC_PLAN_ENDS_CALL) {
+        const uint64_t now = rebuilt->knows_jumps && rebuilt->stack ? next_stack(run) : 0;
+        if (now > rebuilt->stack) { /* a jump */
+            pop_frames(run, now - 8, pc);
+            return;
+        }
         if (rebuilt->stack) pop_frames(run, rebuilt->stack, pc);
         if (pc - rebuilt->end_pc - 1 >= CALL_BYTES_MAX) {
             push_frame(rebuilt, rebuilt->end_pc, rebuilt->stack);
@@ -69,7 +101,7 @@ static inline void begin(struct run *run, uint64_t pc) {
 
 uint32_t rsc_rebuilt_resume(struct rsc_rebuilt *rebuilt, const struct rsc_own_calls *calls,
                             struct rsc_record *records) {
-    struct run run = {rebuilt, records, NULL};
+    struct run run = {.rebuilt = rebuilt, .next = records};
     const uint32_t count = calls->count, told = calls->told;
     if (count > RSC_OWN_FRAMES || told > count) return 0; /* overwritten */
     if (told < calls->with_them) put(&run, calls->left + 1, rsc_record_word(RSC_RECORD_RETURN, 1, told));
@@ -127,7 +159,7 @@ static int expand_piece(struct run *run, const struct rsc_piece *piece, uint64_t
 
 uint32_t rsc_expand_rebuilt(struct rsc_rebuilt *rebuilt, uint64_t *words, uint32_t count, struct rsc_record *records,
                             uint32_t room, uint64_t *instructions) {
-    struct run run = {rebuilt, records, records + room};
+    struct run run = {.rebuilt = rebuilt, .next = records, .end = records + room};
     uint32_t at = rebuilt->under_way ? rebuilt->at : 0;
     while (at < count) {
         uint64_t word = words[at];
@@ -156,8 +188,10 @@ uint32_t rsc_expand_rebuilt(struct rsc_rebuilt *rebuilt, uint64_t *words, uint32
                 memcpy(padded, piece, (count - at) * sizeof *padded);
                 piece = padded;
             }
+            run.words = words + at;
+            run.count = count - at;
             if (!expand_piece(&run, found, piece, turns, instructions)) break;
-            at += found->is_run ? needed : found->reserved;
+            at += length_of(found, turns);
         } else {
             at++;
         }
@@ -179,7 +213,7 @@ uint64_t rsc_rebuilt_weigh(struct rsc_rebuilt *rebuilt, const uint64_t *words, u
         if (last) *last = at;
         weight += piece ? (uint64_t)piece->count * turns : word >> 48 != 0;
         if (!piece) at += word >> 48 && !(word >> 62) ? 2 : 1;
-        else at += piece->is_run ? piece->words + turns * piece->turn_words : piece->reserved;
+        else at += length_of(piece, turns);
     }
     return weight;
 }

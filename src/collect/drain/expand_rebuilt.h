@@ -9,6 +9,9 @@
  * in whatever way (an unseen return, an exception, longjmp). A call followed by the
  * piece right after it called code that was not rebuilt.
  *
+ * A call of longjmp looks like a call of where it goes, until the next call or return shows that the stack is above.
+ * With `knows_jumps`, that one is looked for in the rest of the words, so that the frames end where the jump is.
+ *
  * One block may make any number of records (a repeated string, a run), so it is expanded
  * in parts.
  */
@@ -28,6 +31,7 @@ struct rsc_rebuilt_frame {
 struct rsc_rebuilt {
     const struct rsc_asm_tables *tables;
     uint64_t process; /* rsc_process_id() */
+    int knows_jumps;
     struct rsc_asm_place place;
     /* The last piece: */
     uint32_t ends; /* enum rsc_plan_end */

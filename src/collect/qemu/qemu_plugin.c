@@ -10,7 +10,9 @@
  * recognising calls and returns, and counting instructions (expand.h).
  *
  * With regions, --for and --order strict, each block has a callback and all its
- * accesses are loose words, in execution order.
+ * accesses are loose words, in execution order. A region given by function belongs to a
+ * thread (region.c), so code is always translated for recording: threads that are
+ * outside drop their accesses.
  *
  * Each process has one copy; a forked child takes its own slot if children are
  * followed, otherwise it stops recording.
@@ -68,46 +70,29 @@ void rsc_qemu_stop_recording(void) {
     if (plugin.recording) switch_mode();
 }
 
-static void region_begin(uint64_t return_to) {
+static void region_begin(void) {
     if (plugin.in_region) return;
     plugin.in_region = 1;
-    plugin.roi_return = return_to;
     if (!plugin.recording) switch_mode();
 }
 
 static void region_end(void) {
     if (!plugin.in_region) return;
     plugin.in_region = 0;
-    plugin.roi_return = 0;
     if (plugin.recording) switch_mode();
-}
-
-/* While waiting for the region's function: its return address, also if it is entered by a jump (a tail call). */
-static void follow_calls(const struct rsc_qemu_block *before, const struct rsc_qemu_block *now) {
-    if (!thread.returns && !(thread.returns = calloc(RSC_QEMU_CALLS_MAX, sizeof *thread.returns))) return;
-    if (before->ends == RSC_PLAN_ENDS_CALL) {
-        thread.returns[thread.calls++ % RSC_QEMU_CALLS_MAX] = before->after;
-    } else if (before->ends == RSC_PLAN_ENDS_RETURN) {
-        uint32_t calls = thread.calls, least = calls > RSC_QEMU_CALLS_MAX ? calls - RSC_QEMU_CALLS_MAX : 0;
-        while (calls > least && thread.returns[(calls - 1) % RSC_QEMU_CALLS_MAX] != now->start) calls--;
-        if (calls > least) thread.calls = calls - 1;
-        return;
-    }
-    if (now->in_roi && !before->in_roi && thread.calls)
-        region_begin(thread.returns[(thread.calls - 1) % RSC_QEMU_CALLS_MAX]);
 }
 
 /*
  * The jump that ended the previous block, now that its target is known. Returns the number of instructions that
  * begin.
  */
-static inline uint32_t after_jump(const struct rsc_qemu_block *before, const struct rsc_qemu_block *now) {
+static inline uint32_t after_jump(const struct rsc_qemu_block *before, const struct rsc_qemu_block *now,
+                                  int recording) {
     if (before->ends == RSC_PLAN_ENDS_CALL) {
-        if (plugin.contexts && plugin.recording)
+        if (plugin.contexts && recording)
             rsc_words_put(now->start, rsc_record_word(RSC_RECORD_CALL, 1, before->end_pc));
     } else if (before->ends == RSC_PLAN_ENDS_RETURN) {
-        if (plugin.contexts && plugin.recording) rsc_words_put(now->start, rsc_record_word(RSC_RECORD_RETURN, 1, 0));
-        if (plugin.roi_return && now->start == plugin.roi_return) region_end();
+        if (plugin.contexts && recording) rsc_words_put(now->start, rsc_record_word(RSC_RECORD_RETURN, 1, 0));
     } else if (before->ends == RSC_PLAN_ENDS_REP && now->start == before->end_pc) {
         return 0; /* the same instruction continues */
     }
@@ -119,21 +104,27 @@ static void on_inline_block(unsigned vcpu, void *user) {
     rsc_words_start_inline(user);
 }
 
+static int is_recording(void) {
+    return plugin.region == REGION_FUNCTION ? thread.region.inside != 0 : plugin.recording;
+}
+
 /* A block that needs more than recording. */
 static void on_block(unsigned vcpu, void *user) {
     const struct rsc_qemu_block *block = user, *before = thread.before;
+    const int by_function = plugin.region == REGION_FUNCTION;
     uint32_t instructions = block->instructions;
     if (__builtin_expect(!thread.attached, 0)) rsc_words_attach();
     if (__builtin_expect(plugin.strict, 0) && rsc_turn_is_over(block->instructions)) {
         rsc_words_publish();
         rsc_turn_pass();
     }
-    if (before && plugin.region == REGION_FUNCTION && !plugin.in_region) follow_calls(before, block);
-    if (before->ends) instructions = after_jump(before, block);
+    const int jump_counts = by_function ? rsc_region_follow(before, block) : plugin.recording;
+    if (before->ends) instructions = after_jump(before, block, jump_counts);
     thread.before = block;
-    if (plugin.recording) thread.writer.instructions += instructions;
+    if (is_recording()) thread.writer.instructions += instructions;
     else if (thread.writer.slot) thread.writer.slot->unrecorded_instructions += instructions;
     count_towards_switch(instructions);
+    if (by_function && !is_recording()) return;
     if (block->start_word & RSC_START_INLINE) rsc_words_start_inline(block);
     else if (block->start_word) rsc_words_on_start(vcpu, (void *)(uintptr_t)block->start_word);
 }
@@ -141,9 +132,9 @@ static void on_block(unsigned vcpu, void *user) {
 static void on_marker(unsigned vcpu, void *user) {
     int begins = (int)(intptr_t)user;
     (void)vcpu;
-    if (plugin.recording) rsc_words_put(1, rsc_record_word(RSC_RECORD_MARKER, 1, (uint64_t)begins));
+    if (is_recording()) rsc_words_put(1, rsc_record_word(RSC_RECORD_MARKER, 1, (uint64_t)begins));
     if (plugin.region != REGION_MARKED) return;
-    if (begins) region_begin(0);
+    if (begins) region_begin();
     else region_end();
 }
 
@@ -162,7 +153,6 @@ static int is_roi(const struct qemu_plugin_insn *insn) {
  */
 static int may_enter_region(const struct qemu_plugin_tb *tb) {
     size_t count = qemu_plugin_tb_n_insns(tb);
-    if (plugin.region == REGION_FUNCTION) return count && is_roi(qemu_plugin_tb_get_insn(tb, 0));
     for (size_t i = 0; plugin.region == REGION_MARKED && i < count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         if (rsc_guest_classify(plugin.guest, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)) ==
@@ -179,9 +169,13 @@ static void watch_accesses(const struct rsc_survey *survey, const struct qemu_pl
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         struct rsc_guest_accesses accesses = survey->insns[i].accesses;
         if (!survey->insns[i].is_fixed) {
-            qemu_plugin_register_vcpu_mem_cb(
-                insn, plugin.region == REGION_NONE ? rsc_words_on_loose : rsc_words_on_region_loose, QEMU_NO_REGS,
-                QEMU_MEM_RW, (void *)(uintptr_t)rsc_loose_user(survey->fixed + i));
+            const int jumps = i + 1 == survey->count && survey->ends != RSC_PLAN_ENDS;
+            qemu_plugin_register_vcpu_mem_cb(insn,
+                                             plugin.region == REGION_NONE ? rsc_words_on_loose
+                                             : jumps                      ? rsc_words_on_region_jump
+                                                                          : rsc_words_on_region_loose,
+                                             QEMU_NO_REGS, QEMU_MEM_RW,
+                                             (void *)(uintptr_t)rsc_loose_user(survey->fixed + i));
             continue;
         }
         int both = accesses.reads && accesses.writes;
@@ -198,7 +192,7 @@ static void watch_accesses(const struct rsc_survey *survey, const struct qemu_pl
 /* Before and after an instruction that synchronises. */
 static void on_order(unsigned vcpu, void *user) {
     (void)vcpu;
-    if (!plugin.has_others || !plugin.recording) return;
+    if (!plugin.has_others || !is_recording()) return;
     if ((intptr_t)user == RSC_GUEST_SPINS) rsc_words_spin();
     else rsc_words_mark();
 }
@@ -290,6 +284,10 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     block->after = block->end_pc + qemu_plugin_insn_size(last);
     block->instructions = (uint32_t)count;
     block->in_roi = (uint8_t)is_roi(first);
+    if (plugin.region == REGION_FUNCTION) {
+        block->function = qemu_plugin_insn_symbol(first);
+        block->moves_stack = (uint8_t)rsc_region_moves_stack(tb);
+    }
     if (plugin.recording || may_enter_region(tb)) record_block(block, &survey, tb, usual, watch_order(tb));
     else watch_nothing(&survey, tb);
     if (!usual) qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_NO_REGS, block);
@@ -415,7 +413,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     if (!plugin.ring || plugin.guest == RSC_GUEST_UNKNOWN || info->system_emulation) return -1;
     plugin.image = __atomic_add_fetch(&plugin.ring->images, 1, __ATOMIC_RELAXED);
     if (rsc_words_install() < 0) return -1;
-    plugin.recording = plugin.region == REGION_NONE && plugin.skip == 0;
+    plugin.recording = plugin.region != REGION_MARKED && plugin.skip == 0;
     register_all(id);
     return 0;
 }

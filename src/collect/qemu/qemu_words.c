@@ -48,6 +48,7 @@ void rsc_words_note_maps(void) {
 
 int rsc_words_publish(void) {
     thread.current = sink;
+    thread.region.undo = NULL;
     if (thread.closed) return -1;
     if (plugin.strict) rsc_turn_keep(1);
     int status = rsc_ring_publish(&thread.writer);
@@ -81,8 +82,7 @@ void rsc_words_end(void) {
     thread.current = sink;
     rsc_ring_detach(&thread.writer);
     thread.closed = 1;
-    free(thread.returns);
-    thread.returns = NULL;
+    rsc_region_end();
 }
 
 static void thread_ended(void *ignored) {
@@ -95,6 +95,7 @@ static void after_fork_in_child(void) {
     pthread_mutex_init(&maps_lock, NULL); /* its holder may not exist in the child */
     memset(&thread.writer, 0, sizeof thread.writer);
     thread.current = sink;
+    thread.region.undo = NULL;
     thread.attached = 0;
     thread.closed = plugin.unwatched = !plugin.follow;
     plugin.maps_noted = 0;
@@ -117,6 +118,7 @@ int rsc_words_install(void) {
  */
 static int make_room(void) {
     thread.current = sink;
+    thread.region.undo = NULL;
     if (!thread.attached) rsc_words_attach();
     if (!thread.closed) {
         if (plugin.strict) rsc_turn_keep(1);
@@ -162,12 +164,14 @@ static int has_words(void) { return thread.attached && !thread.closed && thread.
 void rsc_words_mark(void) {
     if (!has_words()) return;
     const struct rsc_slot *slot = thread.writer.slot;
+    thread.region.undo = NULL;
     if (slot->blocks[slot->published % RSC_RING_BLOCKS].mark_count < RSC_BLOCK_MARKS) rsc_ring_mark(&thread.writer, 0);
     else make_room_within(); /* publishes */
 }
 
 void rsc_words_rest(void) {
     thread.current = sink;
+    thread.region.undo = NULL;
     if (has_words()) rsc_ring_mark(&thread.writer, 1);
 }
 
@@ -270,5 +274,17 @@ void rsc_words_on_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 }
 
 void rsc_words_on_region_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
-    if (plugin.in_region) rsc_words_on_loose(vcpu, info, addr, user);
+    if (plugin.region == REGION_FUNCTION ? thread.region.inside : (uint32_t)plugin.in_region)
+        rsc_words_on_loose(vcpu, info, addr, user);
+}
+
+void rsc_words_on_region_jump(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    thread.region.stack = addr;
+    rsc_words_on_region_loose(vcpu, info, addr, user);
+}
+
+void rsc_words_undo(uint64_t *from) {
+    thread.current = sink;
+    if (thread.writer.next > from) memset(from, 0, (size_t)(thread.writer.next - from) * sizeof *from);
+    thread.writer.next = from;
 }

@@ -28,7 +28,21 @@ struct rsc_qemu_block {
     uint64_t after;  /* address after it */
     uint32_t instructions;
     uint8_t ends; /* enum rsc_plan_end */
+    /* For a region given by function: */
     uint8_t in_roi;
+    const char *function; /* its symbol; NULL: not known */
+    uint8_t moves_stack; /* it may be where longjmp() or an exception leaves other calls */
+};
+
+/* A thread's place in a region given by function (region.c). */
+struct rsc_qemu_region {
+    uint64_t stack; /* of the last call or return: where the return address is; 0: not known */
+    uint64_t top;   /* the first of those; a larger one is on another stack, such as a signal handler's */
+    struct rsc_qemu_call *calls; /* open ones; owned */
+    uint32_t count, room;
+    uint32_t inside; /* in the region's function while this many are open; 0: not in it */
+    uint64_t *undo; /* words from here on count only if the next call or return is still inside; NULL: all count */
+    uint64_t undo_instructions;
 };
 
 enum region { REGION_NONE, REGION_FUNCTION, REGION_MARKED };
@@ -53,10 +67,7 @@ extern struct rsc_qemu {
     int unwatched;  /* a child that is not followed */
     int has_others; /* there was a second thread */
     uint64_t passed; /* instructions counted towards skip or length */
-    uint64_t roi_return;
 } plugin;
-
-#define RSC_QEMU_CALLS_MAX 256u /* deeper calls overwrite the outermost */
 
 extern __thread struct rsc_qemu_thread {
     struct rsc_ring_writer writer;
@@ -65,9 +76,7 @@ extern __thread struct rsc_qemu_thread {
     const struct rsc_qemu_block *before; /* the block that just ran; not updated where blocks have no callback */
     uint64_t uncounted;        /* instructions not yet added to plugin.passed */
     int64_t mmap_fd;           /* of the current mmap; -1: none that matters */
-    uint64_t
-        *returns; /* [RSC_QEMU_CALLS_MAX]: return addresses of open calls, while waiting for the region's function */
-    uint32_t calls;
+    struct rsc_qemu_region region;
     uint32_t slow; /* this many words still take the slow path, which notes their time */
     uint64_t spun_ns; /* when that was last requested by a loop that waits */
 } thread;
@@ -76,6 +85,17 @@ extern __thread struct rsc_qemu_thread {
 
 /* Recording is over: the program runs on with as little overhead as possible. */
 void rsc_qemu_stop_recording(void);
+
+/* ---- region.c ---- */
+
+/* Whether a block sets the stack pointer and then jumps to an address from a register or from memory. */
+int rsc_region_moves_stack(const struct qemu_plugin_tb *tb);
+
+/* The thread goes from one block to the next. Returns whether the jump between them is part of the region. */
+int rsc_region_follow(const struct rsc_qemu_block *before, const struct rsc_qemu_block *now);
+
+/* The thread has ended. */
+void rsc_region_end(void);
 
 /* ---- qemu_words.c: threads ---- */
 
@@ -135,5 +155,11 @@ void rsc_words_on_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
  * count while inside.
  */
 void rsc_words_on_region_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
+
+/* The same for the last instruction of a block that ends with a call or return. */
+void rsc_words_on_region_jump(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
+
+/* Takes back the words from there on. */
+void rsc_words_undo(uint64_t *from);
 
 #endif

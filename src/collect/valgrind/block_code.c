@@ -80,6 +80,12 @@ static IRStmt *call_with_shadow(const HChar *name, void *function, IRExpr *guard
     return IRStmt_Dirty(call);
 }
 
+static void put_entry(uint64_t kind, Int bytes, IRExpr *address) {
+    if (block.entries >= RSC_PLAN_ENTRIES_MAX) return; /* begin_words() comes long before */
+    block.plan[2 + block.entries++] = (block.pc & ADDRESS) | (uint64_t)bytes << 48 | kind;
+    store_word(address);
+}
+
 /* Room for the block, then its start; the word itself is known only at the end. */
 static void begin_words(int resumed) {
     IRTemp next = assign(Ity_I64, IRExpr_Get(block.shadow, Ity_I64));
@@ -96,6 +102,7 @@ static void begin_words(int resumed) {
     block.records = 0;
     block.first_pc = block.pc;
     block.instructions = 0;
+    if (rsc_tool.roi && !resumed) put_entry(RSC_BLOCK_STACK, 0, value_of(assign(Ity_I64, IRExpr_Get(GUEST(RSP), Ity_I64))));
 }
 
 /* ---- plans ---- */
@@ -162,12 +169,6 @@ static void end_words(enum rsc_plan_end ends) {
 }
 
 /* ---- accesses ---- */
-
-static void put_entry(uint64_t kind, Int bytes, IRExpr *address) {
-    if (block.entries >= RSC_PLAN_ENTRIES_MAX) return; /* begin_words() comes long before */
-    block.plan[2 + block.entries++] = (block.pc & ADDRESS) | (uint64_t)bytes << 48 | kind;
-    store_word(address);
-}
 
 static IRExpr *plus(IRExpr *address, Int bytes) {
     return bytes ? value_of(assign(Ity_I64, IRExpr_Binop(Iop_Add64, address, number((uint64_t)bytes)))) : address;

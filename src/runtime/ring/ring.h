@@ -158,6 +158,7 @@ static inline uint32_t rsc_entry_pieces(uint64_t entry) { return (uint32_t)(entr
 #define RSC_BLOCK_WRITES (1ull << 57) /* with READS: first a read, then a write */
 #define RSC_BLOCK_REP (1ull << 58)
 #define RSC_BLOCK_PIECE (1ull << 59) /* with the pieces next to it, one access */
+#define RSC_BLOCK_STACK (1ull << 60) /* alone: the stack pointer, as the first word of a block, if there is a region */
 #define RSC_BLOCK_EXITS_MAX 63u
 static inline uint32_t rsc_plan_exits(uint64_t word1) { return (uint32_t)(word1 >> 58); }
 
