@@ -27,7 +27,7 @@ const struct rsc_option rsc_run_options[] = {
      "auto (default: asm where possible, else valgrind for programs without threads, else qemu)",
      "auto asm valgrind qemu perf"},
     {OPT_ROI, 0, "roi", "FUNCTION",
-     "watch only while FUNCTION runs; 'marked': between reusescope_begin() and reusescope_end()", NULL},
+     "watch each thread only while it is in FUNCTION; 'marked': between reusescope_begin() and reusescope_end()", NULL},
     {OPT_SKIP, 0, "skip", "N", "skip the first N instructions", NULL},
     {OPT_FOR, 0, "for", "N", "watch N instructions, then let the program run on", NULL},
     {OPT_FOLLOW, 0, "follow", NULL, "also watch forked children and programs it starts", NULL},

@@ -222,18 +222,19 @@ static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
     rsc_drain_leave_region(drain, cursor);
     rsc_rebuilt_reset(&cursor->rebuilt);
     rsc_block_reader_free(cursor->reader);
-    *cursor = (struct rsc_drain_cursor){.generation = slot->generation,
-                                        .dead_generation = cursor->dead_generation,
-                                        .left_generation = cursor->left_generation,
-                                        .number = number,
-                                        .tid = tid,
-                                        .space = (pid - 1) << 48,
-                                        .consumed = cursor->consumed,
-                                        .words_taken = cursor->words_taken,
-                                        .marks_taken = cursor->marks_taken,
-                                        .records = cursor->records,
-                                        .rebuilt = {.tables = drain->tables, .process = process, .knows_jumps = drain->roi != NULL},
-                                        .is_part = entry && slot->part};
+    *cursor = (struct rsc_drain_cursor){
+        .generation = slot->generation,
+        .dead_generation = cursor->dead_generation,
+        .left_generation = cursor->left_generation,
+        .number = number,
+        .tid = tid,
+        .space = (pid - 1) << 48,
+        .consumed = cursor->consumed,
+        .words_taken = cursor->words_taken,
+        .marks_taken = cursor->marks_taken,
+        .records = cursor->records,
+        .rebuilt = {.tables = drain->tables, .process = process, .knows_jumps = drain->roi != NULL},
+        .is_part = entry && slot->part};
     if (rsc_drain_add_maps(drain) < 0) return RSC_ENOMEM;
     return joins ? 0 : rsc_drain_add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
 }

@@ -168,8 +168,8 @@ static uint32_t take_words(struct rsc_drain *drain, struct rsc_drain_cursor *cur
 static void set_recording(struct rsc_drain *drain, struct rsc_block_reader *reader) {
     const struct rsc_drain_window *window = &drain->window;
     const int was = reader->recording;
-    reader->recording = (!window->function || (reader->now && reader->now->entered)) && (!window->marked || reader->marked) &&
-                        reader->passed >= window->skip &&
+    reader->recording = (!window->function || (reader->now && reader->now->entered)) &&
+                        (!window->marked || reader->marked) && reader->passed >= window->skip &&
                         (!window->length || reader->passed - window->skip < window->length);
     if (was && !reader->recording && window->length && !window->function && !window->marked && drain->ring->images == 1)
         __atomic_store_n(&drain->ring->enough, 1, __ATOMIC_RELAXED);
@@ -213,7 +213,8 @@ static void end_code(struct rsc_drain *drain, struct rsc_block_reader *reader) {
  */
 static void follow_region(struct block_thread *thread, const struct rsc_block_piece *piece, uint64_t stack) {
     if (!stack) return;
-    if (!thread->top || (thread->ends == RSC_PLAN_ENDS_RETURN && stack > thread->top && stack - thread->top < FRAME_MOST))
+    if (!thread->top ||
+        (thread->ends == RSC_PLAN_ENDS_RETURN && stack > thread->top && stack - thread->top < FRAME_MOST))
         thread->top = stack;
     if (stack > thread->entered && stack <= thread->top) thread->entered = 0;
     if (!thread->entered && piece->in_region) thread->entered = stack;
@@ -334,9 +335,7 @@ static uint32_t take_simple(struct rsc_drain *drain, struct rsc_drain_cursor *cu
 /* The slot's first thread was numbered with it. */
 static int number_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct block_thread *thread) {
     struct rsc_block_reader *reader = cursor->reader;
-    *thread = (struct block_thread){.known = 1,
-                                    .number = cursor->number,
-                                    .tid = cursor->tid};
+    *thread = (struct block_thread){.known = 1, .number = cursor->number, .tid = cursor->tid};
     if (!reader->now) return rsc_guest_maps_first_stack(drain->maps, reader->process, thread->tid);
     uint64_t pid = rsc_drain_process_number(drain, reader->process);
     int status = rsc_drain_number_thread(drain, pid, &thread->tid, &thread->number);

@@ -170,7 +170,12 @@ uint32_t rsc_expand_rebuilt(struct rsc_rebuilt *rebuilt, uint64_t *words, uint32
                 at++;
                 continue;
             }
-            put(&run, words[at + 1], word);
+            if (rsc_record_type(word) == RSC_RECORD_UNWIND) {
+                pop_frames(&run, words[at + 1] - 8, 0);
+                rebuilt->ends = RSC_PLAN_ENDS;
+            } else {
+                put(&run, words[at + 1], word);
+            }
             at += 2;
         } else if (word) {
             const struct rsc_piece *found =

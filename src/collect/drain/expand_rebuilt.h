@@ -9,8 +9,8 @@
  * in whatever way (an unseen return, an exception, longjmp). A call followed by the
  * piece right after it called code that was not rebuilt.
  *
- * A call of longjmp looks like a call of where it goes, until the next call or return shows that the stack is above.
- * With `knows_jumps`, that one is looked for in the rest of the words, so that the frames end where the jump is.
+ * longjmp is a record. An exception looks like a call of where it goes, until the next call or return shows that the
+ * stack is above: with `knows_jumps`, that one is looked for in the rest of the words, so that the frames end at once.
  *
  * One block may make any number of records (a repeated string, a run), so it is expanded
  * in parts.

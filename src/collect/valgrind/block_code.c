@@ -102,7 +102,8 @@ static void begin_words(int resumed) {
     block.records = 0;
     block.first_pc = block.pc;
     block.instructions = 0;
-    if (rsc_tool.roi && !resumed) put_entry(RSC_BLOCK_STACK, 0, value_of(assign(Ity_I64, IRExpr_Get(GUEST(RSP), Ity_I64))));
+    if (rsc_tool.roi && !resumed)
+        put_entry(RSC_BLOCK_STACK, 0, value_of(assign(Ity_I64, IRExpr_Get(GUEST(RSP), Ity_I64))));
 }
 
 /* ---- plans ---- */

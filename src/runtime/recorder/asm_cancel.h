@@ -26,10 +26,13 @@ static inline struct rsc_asm_cancel rsc_asm_cancel_hold(void) {
     return before;
 }
 
-/* The thread may end in here. */
+/*
+ * The thread may end in here: in pthread_setcanceltype(), which is last. pthread_setcancelstate() of glibc 2.36 ends it
+ * too if the type allows that, but pthread_join() then returns NULL, not PTHREAD_CANCELED.
+ */
 static inline void rsc_asm_cancel_allow(struct rsc_asm_cancel before) {
-    if (before.type != PTHREAD_CANCEL_DEFERRED) pthread_setcanceltype(before.type, NULL);
     if (before.state != PTHREAD_CANCEL_DISABLE) pthread_setcancelstate(before.state, NULL);
+    if (before.type != PTHREAD_CANCEL_DEFERRED) pthread_setcanceltype(before.type, NULL);
 }
 
 #endif

@@ -32,6 +32,10 @@ static void handle(int number, siginfo_t *info, void *context) {
     void (*plain)(int) = __atomic_load_n(&handlers[number].plain, __ATOMIC_ACQUIRE);
     void (*detailed)(int, siginfo_t *, void *) = __atomic_load_n(&handlers[number].detailed, __ATOMIC_ACQUIRE);
     rsc_asm_handler_enter(&before);
+    if (before.local.busy && __builtin_setjmp(before.back)) { /* it jumps when what it interrupted is done */
+        rsc_asm_handler_leave(rsc_asm_local.handler);
+        return;
+    }
     if (detailed) detailed(number, info, context);
     else if (plain) plain(number);
     rsc_asm_handler_leave(&before);

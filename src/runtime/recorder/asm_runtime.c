@@ -64,6 +64,12 @@ static struct {
 __thread struct rsc_asm_thread rsc_asm_thread __attribute__((tls_model("initial-exec"), visibility("default"), weak));
 __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* Out of the runtime, unless it was called within. */
+static void not_busy(int was_busy) {
+    rsc_asm_local.busy = (uint8_t)was_busy;
+    if (!was_busy) rsc_asm_jump_follows();
+}
+
 /* ---- reports about the process ---- */
 
 static uint64_t process_id(void) { return rsc_process_id(process.image, process.pid); }
@@ -103,8 +109,8 @@ RSC_EXPORT void rsc_asm_register(const void *start, const void *stop) {
         if (process.maps_noted) note_maps();
         note_module(&module);
     }
-    rsc_asm_local.busy = (uint8_t)was_busy;
     errno = kept;
+    not_busy(was_busy);
 }
 
 RSC_EXPORT void rsc_asm_unregister(const void *start, const void *stop) {
@@ -219,10 +225,9 @@ static void hand_over(void) {
         if (rsc_asm_thread.next) local->writer.next = rsc_asm_thread.next;
         status = rsc_ring_publish(&local->writer);
     }
-    local->busy = (uint8_t)was_busy;
-    if (rsc_asm_sampling) return;
-    if (status < 0) close_thread();
-    else rsc_asm_thread.next = rsc_asm_thread.limit = NULL; /* its next word will ask for room */
+    if (!rsc_asm_sampling && status < 0) close_thread();
+    else if (!rsc_asm_sampling) rsc_asm_thread.next = rsc_asm_thread.limit = NULL; /* its next word will ask for room */
+    not_busy(was_busy);
 }
 
 /* Counts the accesses since the countdown began towards --skip. */
@@ -262,7 +267,7 @@ void rsc_asm_room_in_c(const void *const *call) {
         if (rsc_asm_thread.next && !process.lines && !rsc_asm_sampling) local->writer.next = rsc_asm_thread.next;
         go_on_recording();
     } else go_recording();
-    local->busy = 0;
+    not_busy(0);
     errno = kept;
 }
 
@@ -292,8 +297,8 @@ void rsc_asm_tell(uint64_t addr, uint64_t word) {
     int kept = errno, was_busy = local->busy;
     local->busy = 1;
     rsc_asm_sampled_put(local, addr, word);
-    local->busy = (uint8_t)was_busy;
     errno = kept;
+    not_busy(was_busy);
 }
 
 /* Calls the sampler about a synchronisation. */
@@ -303,8 +308,8 @@ static void synchronise(void (*how)(struct rsc_asm_local *, struct rsc_asm_threa
     int kept = errno;
     local->busy = 1;
     how(local, &rsc_asm_thread);
-    local->busy = 0;
     errno = kept;
+    not_busy(0);
 }
 
 void rsc_asm_releases(void) { synchronise(rsc_asm_sampled_releases); }
@@ -331,8 +336,8 @@ void rsc_asm_mark(int rests) {
     if (status < 0) close_thread();
     else if (process.lines || local->writer.next >= local->writer.end)
         rsc_asm_thread.next = rsc_asm_thread.limit = NULL;
-    local->busy = 0;
     errno = kept;
+    not_busy(0);
 }
 
 /* Signal handlers write to their own slot: the interrupted code has words still to write. */
@@ -346,7 +351,13 @@ void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) {
     rsc_asm_thread = (struct rsc_asm_thread){0};
     /* The sampler is not reentrant: accesses of handlers are not sampled. */
     uint8_t closed = before->local.closed || rsc_asm_sampling;
-    rsc_asm_local = (struct rsc_asm_local){.closed = closed, .depth = (uint8_t)(before->local.depth + 1)};
+    rsc_asm_local =
+        (struct rsc_asm_local){.closed = closed, .depth = (uint8_t)(before->local.depth + 1), .handler = before};
+}
+
+void rsc_asm_unwinds(uintptr_t stack) {
+    if (rsc_asm_recording() && !process.lines && !rsc_asm_sampling)
+        rsc_asm_put(stack, rsc_record_word(RSC_RECORD_UNWIND, 1, 0));
 }
 
 void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) {
@@ -410,6 +421,7 @@ static void thread_ends(void *round) {
         return;
     }
     rsc_asm_samples_thread_end();
+    local->handler = NULL; /* of a handler that ended the thread */
     if (process.watching) rsc_watch_thread_end();
     if (!process.ring || !local->attached || local->closed) return;
     if (rsc_asm_sampling) end_sampling();

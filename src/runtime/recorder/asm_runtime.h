@@ -6,7 +6,7 @@
  *   asm_registry.c modules and their tables
  *   asm_entry.c    calls from rebuilt code into C, preserving every register; markers
  *   asm_samples.c  measures the time spent in code that was not rebuilt
- *   asm_strings.c, asm_heap.c, asm_processes.c   libc's functions, interposed
+ *   asm_strings.c, asm_heap.c, asm_processes.c, asm_jumps.c   libc's functions, interposed
  *   asm_sync.c     what happens at every synchronisation; asm_locks.c, asm_openmp.c and
  *                  asm_waits.c interpose the functions that synchronise
  *   watch_*.c      instead of recording: sampled reuses, by debug registers (watch_thread.h)
@@ -37,6 +37,7 @@ struct rsc_asm_local {
     uint8_t depth; /* signal handlers running */
     uint8_t busy;  /* inside the runtime */
     int sample_timer; /* minus 1; 0: none */
+    struct rsc_asm_interrupted *handler; /* what the running signal handler interrupted; NULL: none */
 };
 extern __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -72,9 +73,16 @@ struct rsc_asm_interrupted {
     struct rsc_asm_local local;
     uintptr_t watch_frame; /* of the handler that this one interrupts (watch_countdown.c) */
     uint8_t watch_on_stack;
+    void *back[5]; /* for __builtin_longjmp() to the end of the handler (asm_jumps.c) */
 };
 void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) __attribute__((visibility("hidden")));
 void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) __attribute__((visibility("hidden")));
+
+/* The program jumps to this stack pointer: its calls below have ended. */
+void rsc_asm_unwinds(uintptr_t stack) __attribute__((visibility("hidden")));
+
+/* The runtime is done: jumps, if a handler that interrupted it wanted to (asm_jumps.c). */
+void rsc_asm_jump_follows(void) __attribute__((visibility("hidden")));
 
 /* The C half of rsc_asm_room(), and of a marker in the program (region.h). */
 /* `call`: address of the return address of rsc_asm_room() on the program's stack; NULL: it was not called. */

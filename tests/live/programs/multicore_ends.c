@@ -40,7 +40,11 @@ int main(int argc, char **argv) {
             for (long i = 0; i < 6; i++) pthread_create(&threads[i], NULL, kinds[i % 3], (void *)i);
             work(6, cancelled ? round % 8 : 5);
             for (int i = 2; cancelled && i < 6; i += 3) pthread_cancel(threads[i]);
-            for (int i = 0; i < 6; i++) pthread_join(threads[i], NULL);
+            for (int i = 0; i < 6; i++) {
+                void *result = NULL;
+                pthread_join(threads[i], &result);
+                if (result != (cancelled && i % 3 == 2 ? PTHREAD_CANCELED : NULL)) puts("another result");
+            }
         }
     } else if (!strcmp(argv[1], "once")) {
         once[0] = 1;

@@ -1,0 +1,46 @@
+/*
+ * A timer's handler leaves whatever runs, hundreds of times, also the recorder itself; then touch() makes a known number
+ * of accesses. It prints how many jumps there were, and how often the handler ran (17 accesses of touch() each).
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+
+#include "touch.h"
+
+static sigjmp_buf back;
+static volatile sig_atomic_t wanted, handled;
+static int cells[1000], stack_cells[64];
+
+static void leave(int number) {
+    (void)number;
+    handled++;
+    touch(stack_cells, 8);
+    if (wanted) siglongjmp(back, 1);
+}
+
+__attribute__((noinline)) static void busy(void) {
+    for (;;)
+        for (volatile int i = 0; i < 100; i++) cells[i]++;
+}
+
+int main(int argc, char **argv) {
+    struct sigaction action = {.sa_handler = leave, .sa_flags = argc > 2 ? SA_ONSTACK : 0};
+    struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    static char other_stack[65536];
+    stack_t other = {.ss_sp = other_stack, .ss_size = sizeof other_stack};
+    volatile int jumps = 0, most = atoi(argv[1]);
+    sigaltstack(&other, NULL);
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    wanted = 1;
+    if (sigsetjmp(back, 1)) jumps++;
+    if (jumps < most) busy();
+    wanted = 0;
+    setitimer(ITIMER_REAL, &never, NULL);
+    for (int i = 0; i < 2000; i++) touch(cells, 1000);
+    printf("%d %d\n", jumps, handled);
+    return 0;
+}
