@@ -1,62 +1,109 @@
 /* fill_ahead.c - see fill_ahead.h. */
 #include "base/fill_ahead.h"
 
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+
+/* Under the lock: takes the next slot and fills it outside. Returns whether there was one. */
+static int fill_one(struct rsc_fill_ahead *ahead, uint32_t worker) {
+    while (!ahead->stop && ahead->status > 0 &&
+           (ahead->taking || ahead->begun - ahead->taken + (uint64_t)ahead->reading >= ahead->depth))
+        pthread_cond_wait(&ahead->changed, &ahead->lock);
+    if (ahead->stop || ahead->status <= 0) return 0;
+    uint64_t number = ahead->begun;
+    struct rsc_error error = {0};
+    ahead->taking = 1;
+    pthread_mutex_unlock(&ahead->lock);
+    int status = ahead->take(ahead->context, number, &error);
+    pthread_mutex_lock(&ahead->lock);
+    ahead->taking = 0;
+    if (status <= 0) {
+        ahead->status = status;
+        ahead->error = error;
+        return 0;
+    }
+    ahead->slots[number % ahead->depth].status = 0;
+    ahead->begun++;
+    pthread_cond_broadcast(&ahead->changed);
+    if (ahead->make) {
+        pthread_mutex_unlock(&ahead->lock);
+        status = ahead->make(ahead->context, worker, number, &error);
+        pthread_mutex_lock(&ahead->lock);
+    }
+    assert(status);
+    ahead->slots[number % ahead->depth].status = status;
+    if (status < 0) ahead->slots[number % ahead->depth].error = error;
+    pthread_cond_broadcast(&ahead->changed);
+    return 1;
+}
+
 static void fill_slots(void *argument) {
     struct rsc_fill_ahead *ahead = argument;
     pthread_mutex_lock(&ahead->lock);
-    while (ahead->status > 0) {
-        while (!ahead->stop && ahead->made - ahead->taken + (uint64_t)ahead->reading >= ahead->depth)
-            pthread_cond_wait(&ahead->changed, &ahead->lock);
-        if (ahead->stop) break;
-        uint64_t number = ahead->made;
-        struct rsc_error error;
-        pthread_mutex_unlock(&ahead->lock);
-        int status = ahead->fill(ahead->context, number, &error);
-        pthread_mutex_lock(&ahead->lock);
-        if (status > 0) ahead->made++;
-        else ahead->status = status;
-        if (status < 0) ahead->error = error;
-        pthread_cond_broadcast(&ahead->changed);
-    }
+    uint32_t worker = ahead->workers++;
+    while (fill_one(ahead, worker)) continue;
+    pthread_cond_broadcast(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
 }
 
 static void destroy(struct rsc_fill_ahead *ahead) {
     pthread_cond_destroy(&ahead->changed);
     pthread_mutex_destroy(&ahead->lock);
+    free(ahead->slots);
 }
 
-int rsc_fill_ahead_start(struct rsc_fill_ahead *ahead, uint32_t depth, rsc_fill *fill, void *context,
-                         struct rsc_error *error) {
-    *ahead = (struct rsc_fill_ahead){.fill = fill, .context = context, .depth = depth, .status = 1};
+int rsc_fill_ahead_start(struct rsc_fill_ahead *ahead, uint32_t depth, uint32_t workers, rsc_fill_take *take,
+                         rsc_fill_make *make, void *context, struct rsc_error *error) {
+    *ahead = (struct rsc_fill_ahead){.take = take, .make = make, .context = context, .depth = depth, .status = 1};
+    ahead->slots = calloc(depth, sizeof *ahead->slots);
+    if (!ahead->slots) return rsc_fail_memory(error, "decode-ahead");
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->changed, NULL);
-    int status = rsc_pool_new(&ahead->pool, 1, error);
-    if (status < 0) destroy(ahead);
-    else rsc_pool_submit(ahead->pool, fill_slots, ahead);
-    return status;
+    int status = rsc_pool_new(&ahead->pool, workers, error);
+    if (status < 0) {
+        destroy(ahead);
+        return status;
+    }
+    unsigned started = rsc_pool_workers(ahead->pool); /* as many as there are threads: none waits for another */
+    for (unsigned i = 0; i < started; i++) rsc_pool_submit(ahead->pool, fill_slots, ahead);
+    return 0;
+}
+
+/* Whether the reader's next slot is filled, or there is none. */
+static int is_ready(const struct rsc_fill_ahead *ahead) {
+    if (ahead->taken < ahead->begun) return ahead->slots[ahead->taken % ahead->depth].status != 0;
+    return ahead->status <= 0;
 }
 
 int rsc_fill_ahead_next(struct rsc_fill_ahead *ahead, uint32_t *slot, struct rsc_error *error) {
-    int status = 1;
     pthread_mutex_lock(&ahead->lock);
     ahead->reading = 0;
     pthread_cond_broadcast(&ahead->changed);
-    while (ahead->taken == ahead->made && ahead->status > 0) pthread_cond_wait(&ahead->changed, &ahead->lock);
-    if (ahead->taken < ahead->made) {
-        *slot = (uint32_t)(ahead->taken++ % ahead->depth);
-        ahead->reading = 1;
-    } else {
-        status = ahead->status;
-        if (status < 0 && error) *error = ahead->error;
+    while (!is_ready(ahead)) pthread_cond_wait(&ahead->changed, &ahead->lock);
+    int status = ahead->status;
+    const struct rsc_error *why = &ahead->error;
+    if (ahead->taken < ahead->begun) {
+        *slot = (uint32_t)(ahead->taken % ahead->depth);
+        status = ahead->slots[*slot].status;
+        why = &ahead->slots[*slot].error;
+        if (status > 0) {
+            ahead->taken++;
+            ahead->reading = 1;
+        } else {
+            ahead->stop = 1; /* nothing after it will be read */
+        }
     }
+    if (status < 0 && error) *error = *why;
+    pthread_cond_broadcast(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
     return status;
 }
 
 int rsc_fill_ahead_ended(struct rsc_fill_ahead *ahead) {
     pthread_mutex_lock(&ahead->lock);
-    int ended = ahead->status <= 0;
+    int ended = ahead->status <= 0 && !ahead->taking && ahead->taken == ahead->begun;
     pthread_mutex_unlock(&ahead->lock);
     return ended;
 }

@@ -1,8 +1,10 @@
 /*
- * fill_ahead.h - a thread that fills the slots of a small ring before they are read.
+ * fill_ahead.h - threads that fill the slots of a small ring before they are read.
  *
- * The slots are the caller's. Each belongs to the thread until it is filled, then to the
- * reader until that asks for the next.
+ * The slots are the caller's. Each belongs to a thread until it is filled, then to the
+ * reader until that asks for the next. Filling has two steps: `take` is called in the
+ * order of the slots, by one thread at a time; `make` for several slots at once. The
+ * reader gets the slots in order, whatever the number of threads.
  */
 #ifndef RSC_BASE_FILL_AHEAD_H
 #define RSC_BASE_FILL_AHEAD_H
@@ -12,35 +14,45 @@
 
 #include "base/pool.h"
 
-/* Fills slot `number` % depth. Returns 1; 0 at the end, or an error: it is not called again. */
-typedef int rsc_fill(void *context, uint64_t number, struct rsc_error *error);
+/* Begins to fill slot `number` % depth. Returns 1; 0 at the end, or an error: it is not called again. */
+typedef int rsc_fill_take(void *context, uint64_t number, struct rsc_error *error);
+
+/* Fills it, in worker `worker`. Returns 1 or an error, with which the reader's slots end. */
+typedef int rsc_fill_make(void *context, uint32_t worker, uint64_t number, struct rsc_error *error);
 
 struct rsc_fill_ahead {
-    rsc_fill *fill;
+    rsc_fill_take *take;
+    rsc_fill_make *make; /* NULL: `take` does it all */
     void *context;
     uint32_t depth; /* slots: filled, being filled, or being read */
     struct rsc_pool *pool;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* Under the lock: */
-    uint64_t made, taken;
+    uint32_t workers; /* started so far: each takes its number from here */
+    uint64_t begun, taken;
+    int taking;  /* a worker is in `take` */
     int reading; /* the last one taken is still being read */
     int stop;
-    int status; /* 1 while there may be more, then what `fill` returned */
+    int status; /* 1 while there may be more, then what `take` returned instead */
     struct rsc_error error;
+    struct {
+        int status; /* 0: being filled; 1: filled; or why not */
+        struct rsc_error error;
+    } *slots; /* [depth] */
 };
 
-/* Returns 0 or an error, after which nothing needs to be stopped. */
-int rsc_fill_ahead_start(struct rsc_fill_ahead *ahead, uint32_t depth, rsc_fill *fill, void *context,
-                         struct rsc_error *error);
+/* Starts up to `workers` threads. Returns 0 or an error, after which nothing needs to be stopped. */
+int rsc_fill_ahead_start(struct rsc_fill_ahead *ahead, uint32_t depth, uint32_t workers, rsc_fill_take *take,
+                         rsc_fill_make *make, void *context, struct rsc_error *error);
 
-/* The slot filled next, valid until the next call. Returns 1, or what `fill` returned instead. */
+/* The slot filled next, valid until the next call. Returns 1, or what `take` or `make` returned instead. */
 int rsc_fill_ahead_next(struct rsc_fill_ahead *ahead, uint32_t *slot, struct rsc_error *error);
 
-/* Whether the last call of `fill` has returned. */
+/* Whether the last call of `take` and `make` has returned. */
 int rsc_fill_ahead_ended(struct rsc_fill_ahead *ahead);
 
-/* Waits for the thread. */
+/* Waits for the threads. */
 void rsc_fill_ahead_stop(struct rsc_fill_ahead *ahead);
 
 #endif

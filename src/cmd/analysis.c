@@ -10,6 +10,7 @@
 #include "cmd/every_size.h"
 #include "cmd/memory.h"
 #include "collect/symbols/symbols.h"
+#include "trace/source.h"
 
 const struct rsc_option rsc_analysis_options[] = {
     RSC_HEADING("analysis"),
@@ -43,7 +44,7 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "get missing debug files from the servers in DEBUGINFOD_URLS", NULL},
     RSC_HEADING("resources"),
     {RSC_OPT_THREADS, 0, "threads", "N",
-     "worker threads: decoding ahead, line sizes, the parallel engine (default: one per core)", NULL},
+     "worker threads: decoding, line sizes, the parallel engine (default: one per core)", NULL},
     {RSC_OPT_MAX_MEMORY, 0, "max-memory", "SIZE", "memory limit of the analysis (default: 80% of what is available)",
      NULL},
     {0, 0, NULL, NULL, NULL, NULL},
@@ -256,8 +257,12 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
     int status;
     rsc_trace_get_info(trace, &info);
     for (size_t i = 0; i < analysis->count; i++) rsc_engine_expect(analysis->engines[i], info.accesses);
-    while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
-        status = rsc_analysis_push(analysis, batch, NULL, error);
+    void *part = NULL;
+    const int parts = analysis->count == 1 && rsc_engine_use_parts(analysis->engines[0], trace);
+    while ((status = parts ? rsc_trace_next_part(trace, &part, &batch, error) : rsc_trace_next(trace, &batch, error)) >
+           0) {
+        status = parts ? rsc_engine_push_part(analysis->engines[0], part, batch, error)
+                       : rsc_analysis_push(analysis, batch, NULL, error);
         if (status < 0) return status;
         done += batch->count;
         show_progress(analysis, done, info.accesses);
@@ -282,6 +287,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (!refused) refused = refuse_error(analysis, error);
     if (!refused) refused = settle_every_size(analysis, error);
     if (refused < 0) return refused;
+    analysis->session->threads = analysis->threads;
     if ((analysis->spec.kind->can & RSC_WATCHES_WORDS) && !analysis->lines_given) analysis->line_bytes[0] = 8;
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;

@@ -66,7 +66,7 @@ static int work(struct rsc_analysis *analysis, struct rsc_ranks *ranks, const st
         struct rsc_trace *trace = NULL;
         session->filter.first = shares->items[i].first;
         session->filter.count = shares->items[i].count;
-        status = rsc_session_open(session, &trace, shares->items[i].path, analysis->threads > 1, error);
+        status = rsc_session_open(session, &trace, shares->items[i].path, 1, error);
         if (!status) status = read_share(analysis, ranks, trace, error);
         rsc_trace_close(trace);
     }

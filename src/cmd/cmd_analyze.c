@@ -63,7 +63,7 @@ static int take_options(struct rsc_analysis *analysis, struct traces *traces, in
 /* One pass over the trace; makes the profiles. */
 static int analyze_once(struct rsc_analysis *analysis, const char *path, struct rsc_error *error) {
     struct rsc_trace *trace = NULL;
-    int status = rsc_session_open(analysis->session, &trace, path, analysis->threads > 1, error);
+    int status = rsc_session_open(analysis->session, &trace, path, 1, error);
     if (!status) status = rsc_analysis_read(analysis, trace, error);
     if (!status) status = rsc_analysis_finish(analysis, "trace", error);
     rsc_trace_close(trace);

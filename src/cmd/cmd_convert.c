@@ -13,6 +13,8 @@ static const struct rsc_option options[] = {
     RSC_HEADING("filters"),
     {OPT_SAMPLE_SETS, 0, "sample-sets", "1/N,bits:LO-HI=VALUE",
      "keep accesses to the cache sets with this value in address bits LO to HI, for sim", NULL},
+    RSC_HEADING("resources"),
+    RSC_READ_THREADS_OPTION,
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -48,7 +50,7 @@ static int convert(struct rsc_session *session, struct rsc_write *write, const c
     struct rsc_block_sample sample = {0};
     struct rsc_block_sampler sampler = {0};
     char filter[1024], both[4096];
-    int status = rsc_session_open(session, &trace, path, 0, error);
+    int status = rsc_session_open(session, &trace, path, 1, error);
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
     rsc_filter_text(&session->filter, filter, sizeof filter);

@@ -8,8 +8,8 @@
 enum { OPT_COUNT = RSC_OPT_VERB };
 
 static const struct rsc_option options[] = {
-    RSC_HEADING("output"),
-    {OPT_COUNT, 'n', "count", "N", "stop after N accesses", NULL},
+    RSC_HEADING("output"),          {OPT_COUNT, 'n', "count", "N", "stop after N accesses", NULL},
+    RSC_HEADING("resources"),       RSC_READ_THREADS_OPTION,
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -86,7 +86,7 @@ static int run_dump(const struct rsc_verb *verb, int argc, char **argv) {
     }
     if (leave >= 0) return leave;
     if (!path) return rsc_usage_error(verb, "a trace is missing: reusescope dump TRACE");
-    int status = rsc_session_open(&session, &trace, path, 0, &error);
+    int status = rsc_session_open(&session, &trace, path, count == UINT64_MAX, &error);
     if (status < 0) return rsc_session_fail(&session, &error);
     /* With a window, accesses keep their numbers in the trace; other filters renumber. */
     struct rsc_filter rest = session.filter;

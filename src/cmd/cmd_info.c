@@ -19,6 +19,8 @@ static const struct rsc_option options[] = {
     RSC_HEADING("output"),
     {OPT_FORMAT, 0, "format", "FORMAT", "text (default) or json", "text json"},
     {OPT_COUNT, 0, "count", NULL, "also read a native trace to the end: check it and count kinds and threads", NULL},
+    RSC_HEADING("resources"),
+    RSC_READ_THREADS_OPTION,
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -132,7 +134,7 @@ static int describe(struct rsc_session *session, const char *path, int as_json, 
     struct rsc_trace *trace;
     struct rsc_trace_info info;
     struct counted counted = {0};
-    int status = rsc_session_open(session, &trace, path, 0, error);
+    int status = rsc_session_open(session, &trace, path, 1, error);
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
     if (count || info.accesses == RSC_UNKNOWN || session->salvage) {

@@ -60,8 +60,8 @@ static const struct rsc_option options[] = {
     RSC_HEADING("output"),
     {OPT_MISS_TRACE, 0, "miss-trace", "FILE", "write the misses of the last level as a native trace", NULL},
     RSC_HEADING("resources"),
-    {OPT_WORKERS, 0, "threads", "N", "simulating threads (default: 1, or all processors if a level has several caches)",
-     NULL},
+    {OPT_WORKERS, 0, "threads", "N",
+     "threads that decode (default: one per core) and simulate (1, or all if a level has several caches)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -136,7 +136,7 @@ static int take_option(void *context, const struct rsc_option_parser *parser, in
     case OPT_MISS_TRACE: verb->misses.path = parser->value; return -1;
     case OPT_WORKERS:
         leave = take_number(parser, 1, 1024, &number);
-        verb->options.workers = (unsigned)number;
+        verb->options.workers = verb->session.threads = (unsigned)number;
         return leave;
     case OPT_SEED: return take_number(parser, 0, UINT64_MAX, &verb->config.seed);
     default: return rsc_sampling_option(&verb->sampling, &verb->session, parser, id);

@@ -116,7 +116,7 @@ static int count_lines(struct rsc_analysis *analysis, const char *path, uint32_t
     struct rsc_profile *profile = NULL;
     struct rsc_log log = analysis->session->log;
     analysis->session->log.write = NULL; /* the analysis pass will report problems of the trace */
-    int status = rsc_session_open(analysis->session, &trace, path, analysis->threads > 1, error);
+    int status = rsc_session_open(analysis->session, &trace, path, 1, error);
     if (!status) status = rsc_analyze_trace(trace, &options, &profile, error);
     if (!status) *distinct = profile->distinct;
     rsc_profile_free(profile);

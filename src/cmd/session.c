@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/pool.h"
 #include "report/report.h"
 
 const struct rsc_option rsc_common_options[] = {
@@ -214,6 +215,12 @@ int rsc_session_option(struct rsc_session *session, const struct rsc_option_pars
     case RSC_OPT_SALVAGE: session->salvage = 1; return -1;
     case RSC_OPT_FULL: session->full = 1; return -1;
     case RSC_OPT_NO_COMMAND: session->no_command = 1; return -1;
+    case RSC_OPT_READ_THREADS: {
+        uint64_t threads = 0;
+        int refused = rsc_option_number(parser, 1, 1024, "not a number from 1 to 1024", &threads);
+        session->threads = (unsigned)threads;
+        return refused;
+    }
     case RSC_OPT_OUTPUT: session->output = parser->value; return -1;
     case RSC_OPT_FORMAT:
         session->format = parser->value;
@@ -260,15 +267,16 @@ int rsc_session_load(const char *path, struct rsc_profile ***profiles, size_t *c
     return rsc_profiles_load(path, profiles, count, error);
 }
 
-int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, const char *path, int decode_ahead,
+int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, const char *path, int whole,
                      struct rsc_error *error) {
+    unsigned threads = session->threads ? session->threads : rsc_pool_cpu_count();
     struct rsc_trace_options options = {
         .struct_bytes = sizeof options,
         .format = session->from,
         .filter = &session->filter,
         .log = &session->log,
         .salvage = session->salvage,
-        .decode_ahead = decode_ahead,
+        .decode_ahead = whole && threads > 1 ? (int)threads : 0, /* one thread decodes as it analyses */
         .without_pcs = session->without_pcs,
         .without_events = session->without_events,
         .columns = session->columns,

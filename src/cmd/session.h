@@ -36,10 +36,14 @@ enum {
     RSC_OPT_WEIGHT,
     RSC_OPT_FULL,
     RSC_OPT_NO_COMMAND,
+    RSC_OPT_READ_THREADS,
     RSC_OPT_VERB,
 };
 
 extern const struct rsc_option rsc_common_options[]; /* -h -q -v --color */
+/* For verbs that only read a trace; analyze and sim use their threads for more. */
+#define RSC_READ_THREADS_OPTION \
+    {RSC_OPT_READ_THREADS, 0, "threads", "N", "threads that decode the trace (default: one per core)", NULL}
 extern const struct rsc_option rsc_trace_options[];  /* --from --salvage and the filters */
 extern const struct rsc_option
     rsc_output_options[]; /* -o --format --full --at --weight --no-command, for verbs that yield a profile */
@@ -57,6 +61,7 @@ struct rsc_session {
     uint64_t tids[RSC_TIDS_MAX];
     const char *from, *columns;
     int salvage;
+    unsigned threads; /* that decode; 0: one per core */
     int wants_addresses; /* traces of requests for objects are refused */
     int without_pcs, without_events; /* no requested output needs them */
 
@@ -103,8 +108,8 @@ int rsc_session_fail(struct rsc_session *session, const struct rsc_error *error)
 /* Loads profiles. Files written from here on are readable by those who may read this one, at most. */
 int rsc_session_load(const char *path, struct rsc_profile ***profiles, size_t *count, struct rsc_error *error);
 
-/* Opens a trace with the session's trace options. */
-int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, const char *path, int decode_ahead,
+/* Opens a trace with the session's trace options. `whole`: it will be read to the end, by the session's threads. */
+int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, const char *path, int whole,
                      struct rsc_error *error);
 
 /*

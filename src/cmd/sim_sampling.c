@@ -166,9 +166,13 @@ static int run_sets(const struct rsc_set_choice *choice, int filtered, const str
     int status = sets ? rsc_set_sample_new(&sample, config, choice, filtered, options->writes_are_back, error)
                       : rsc_fail_memory(error, "sample of sets");
     rsc_trace_get_info(trace, &info);
-    while (!status && (status = rsc_trace_next(trace, &batch, error)) > 0) {
+    void *part = NULL;
+    const int parts = !status && rsc_set_sample_use_parts(sample, trace);
+    while (!status && (status = parts ? rsc_trace_next_part(trace, &part, &batch, error)
+                                      : rsc_trace_next(trace, &batch, error)) > 0) {
         done += batch->count;
-        status = rsc_set_sample_push(sample, batch, error);
+        status =
+            parts ? rsc_set_sample_push_part(sample, part, batch, error) : rsc_set_sample_push(sample, batch, error);
         rsc_progress(session, done, info.accesses, "accesses");
     }
     rsc_progress_end(session);
@@ -189,6 +193,7 @@ static int run_sets(const struct rsc_set_choice *choice, int filtered, const str
         if (!status) *leave = deliver(session, &result, started);
     }
     rsc_sim_result_free(&result);
+    rsc_trace_end_parts(trace);
     rsc_set_sample_free(sample);
     if (sets) rsc_set_result_free(sets, config->count);
     free(sets);

@@ -59,6 +59,8 @@ struct rsc_distance_watch {
     void *context;
 };
 
+struct rsc_part_kind; /* trace/source.h */
+
 struct rsc_engine_kind {
     const char *name;
     const char *parameter; /* parameter syntax for messages, such as ":RATE"; NULL: no parameters */
@@ -78,6 +80,12 @@ struct rsc_engine_kind {
     /* Used instead of push by engines that take a running program's own samples. NULL: takes only accesses. */
     int (*push_columns)(void *state, const struct rsc_batch *batch, const struct rsc_batch_columns *columns,
                         struct rsc_error *error);
+    /*
+     * What the threads that decode a trace make of it, and taking that: in order, instead of the trace's batches
+     * (rsc_trace_use_parts()). The kind lives in the state. NULL: takes batches.
+     */
+    const struct rsc_part_kind *(*parts)(void *state);
+    int (*push_part)(void *state, void *part, const struct rsc_batch *batch, struct rsc_error *error);
     /* *out is not sealed. */
     int (*finish)(void *state, struct rsc_profile **out, struct rsc_error *error);
     void (*destroy)(void *state); /* NULL is allowed */

@@ -10,6 +10,7 @@
 #include "engine/engine_spec.h"
 #include "multicore/multicore_engines.h"
 #include "profile/profile_model.h"
+#include "trace/source.h"
 
 #define PHASES_MAX 10000u
 
@@ -195,6 +196,19 @@ int rsc_engine_push_columns(struct rsc_engine *engine, const struct rsc_batch *b
 
 int rsc_engine_push(struct rsc_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
     return rsc_engine_push_columns(engine, batch, NULL, error);
+}
+
+int rsc_engine_use_parts(struct rsc_engine *engine, struct rsc_trace *trace) {
+    return engine->kind->parts && rsc_trace_use_parts(trace, engine->kind->parts(engine->state));
+}
+
+int rsc_engine_push_part(struct rsc_engine *engine, void *part, const struct rsc_batch *batch,
+                         struct rsc_error *error) {
+    assert(!engine->failed);
+    start_clock(engine);
+    int status = engine->kind->push_part(engine->state, part, batch, error);
+    if (status < 0) engine->failed = 1;
+    return status;
 }
 
 void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_far) {

@@ -35,6 +35,13 @@ uint64_t rsc_engine_memory(const struct rsc_engine *engine, uint64_t lines);
 int rsc_engine_open(struct rsc_engine **out, const struct rsc_engine_spec *spec,
                     const struct rsc_engine_options *options, struct rsc_error *error);
 
+/*
+ * Has the threads that decode the trace do as much of the engine's work as they can. Before the first batch. Returns
+ * whether it does: then its parts (rsc_trace_next_part()) are pushed, in order, instead of batches.
+ */
+int rsc_engine_use_parts(struct rsc_engine *engine, struct rsc_trace *trace);
+int rsc_engine_push_part(struct rsc_engine *engine, void *part, const struct rsc_batch *batch, struct rsc_error *error);
+
 /* rsc_engine_push() of a batch with columns; NULL: without. */
 int rsc_engine_push_columns(struct rsc_engine *engine, const struct rsc_batch *batch,
                             const struct rsc_batch_columns *columns, struct rsc_error *error);

@@ -102,17 +102,30 @@ static int ahead_next(struct rsc_source *source, struct rsc_batch *batch, struct
     return status;
 }
 
+void rsc_info_of(struct rsc_source *source, struct rsc_trace_info *info) {
+    *info = (struct rsc_trace_info){.source = "",
+                                    .command = "",
+                                    .filter = "",
+                                    .accesses = RSC_UNKNOWN,
+                                    .instructions = RSC_UNKNOWN,
+                                    .full_accesses = RSC_UNKNOWN,
+                                    .full_instructions = RSC_UNKNOWN};
+    if (source->ops->info) source->ops->info(source, info);
+}
+
+void rsc_info_from_before(struct rsc_trace_info *info, const struct rsc_trace_info *before) {
+    struct rsc_trace_info outer = *info;
+    *info = *before;
+    info->format = outer.format;
+    info->compression = outer.compression;
+    info->file_bytes = outer.file_bytes;
+}
+
 /* The inner source's totals change while decoding: until it has ended, report the values from before. */
 static void ahead_info(struct rsc_source *source, struct rsc_trace_info *info) {
     struct ahead_source *ahead = (struct ahead_source *)source;
     if (rsc_fill_ahead_ended(&ahead->ahead) && ahead->inner->ops->info) ahead->inner->ops->info(ahead->inner, info);
-    else if (ahead->inner->ops->info) {
-        struct rsc_trace_info outer = *info;
-        *info = ahead->before;
-        info->format = outer.format;
-        info->compression = outer.compression;
-        info->file_bytes = outer.file_bytes;
-    }
+    else if (ahead->inner->ops->info) rsc_info_from_before(info, &ahead->before);
 }
 
 static void ahead_close(struct rsc_source *source) {
@@ -135,15 +148,8 @@ int rsc_ahead_open(struct rsc_source **out, struct rsc_source *inner, struct rsc
     if (!ahead) return rsc_fail_memory(error, "decode-ahead");
     ahead->source.ops = &ahead_ops;
     ahead->inner = inner;
-    ahead->before = (struct rsc_trace_info){.source = "",
-                                            .command = "",
-                                            .filter = "",
-                                            .accesses = RSC_UNKNOWN,
-                                            .instructions = RSC_UNKNOWN,
-                                            .full_accesses = RSC_UNKNOWN,
-                                            .full_instructions = RSC_UNKNOWN};
-    if (inner->ops->info) inner->ops->info(inner, &ahead->before);
-    int status = rsc_fill_ahead_start(&ahead->ahead, DEPTH, fill_slot, ahead, error);
+    rsc_info_of(inner, &ahead->before);
+    int status = rsc_fill_ahead_start(&ahead->ahead, DEPTH, 1, fill_slot, NULL, ahead, error);
     if (status < 0) free(ahead);
     else *out = &ahead->source;
     return status;

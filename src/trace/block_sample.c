@@ -154,6 +154,10 @@ static int take(struct rsc_block_sampler *sampler, const struct rsc_batch *in, u
     return status;
 }
 
+int rsc_block_sampler_add(struct rsc_block_sampler *sampler, const struct rsc_batch *in, struct rsc_error *error) {
+    return take(sampler, in, 0, in->count, error);
+}
+
 int rsc_block_sampler_take(struct rsc_block_sampler *sampler, const struct rsc_batch *in, struct rsc_batch *out,
                            struct rsc_error *error) {
     uint32_t done = 0;

@@ -93,6 +93,8 @@ void rsc_block_sampler_start(struct rsc_block_sampler *sampler, const struct rsc
  */
 int rsc_block_sampler_take(struct rsc_block_sampler *sampler, const struct rsc_batch *in, struct rsc_batch *out,
                            struct rsc_error *error);
+/* Adds the accesses of `in` that the sample keeps to `parts`, which the caller empties; events are left out. */
+int rsc_block_sampler_add(struct rsc_block_sampler *sampler, const struct rsc_batch *in, struct rsc_error *error);
 void rsc_block_sampler_free(struct rsc_block_sampler *sampler);
 
 #define RSC_SAMPLER_BLOCK 64u

@@ -81,54 +81,21 @@ static int make_room(struct filter_source *filter, const struct rsc_batch *batch
     return failed ? RSC_ENOMEM : 0;
 }
 
-static int thread_kept(const struct filter_source *filter, const struct rsc_batch *batch, uint32_t number) {
-    if (!filter->filter.tid_count) return 1;
+static int thread_kept(const struct rsc_filter *filter, const struct rsc_batch *batch, uint32_t number) {
+    if (!filter->tid_count) return 1;
     uint64_t tid = batch->threads && number < batch->thread_count ? batch->threads[number].tid : number;
-    for (uint32_t i = 0; i < filter->filter.tid_count; i++)
-        if (filter->filter.tids[i] == tid) return 1;
+    for (uint32_t i = 0; i < filter->tid_count; i++)
+        if (filter->tids[i] == tid) return 1;
     return 0;
 }
 
-static int access_kept(const struct filter_source *filter, const struct rsc_batch *batch, uint32_t i) {
-    const struct rsc_filter *by = &filter->filter;
+static inline int access_kept(const struct rsc_filter *by, const struct rsc_batch *batch, uint32_t i) {
     uint64_t addr = batch->addr[i], meta = batch->meta[i];
     return (by->kinds >> rsc_meta_kind(meta) & 1) && addr >= by->addr_low && addr <= by->addr_high &&
-           (addr & by->bits_mask) == by->bits_value && thread_kept(filter, batch, rsc_meta_thread(meta));
+           (addr & by->bits_mask) == by->bits_value && thread_kept(by, batch, rsc_meta_thread(meta));
 }
 
 static uint32_t at_most(uint64_t value, uint32_t most) { return value < most ? (uint32_t)value : most; }
-
-/*
- * Compacts accesses low..high-1 (which may lie past the batch) into the filter's columns and moves
- * their events: an event belongs to the access that follows it, even one of the next batch.
- */
-static void compact(struct filter_source *filter, struct rsc_batch *batch, uint64_t low, uint64_t high) {
-    uint32_t kept = 0, event = 0, events_kept = 0, to = at_most(high, batch->count);
-    uint64_t every = filter->filter.every ? filter->filter.every : 1;
-    while (event < batch->event_count && batch->events[event].at < low) event++;
-    for (uint32_t i = at_most(low, batch->count); i < to; i++) {
-        while (event < batch->event_count && batch->events[event].at <= i) {
-            filter->events[events_kept] = batch->events[event++];
-            filter->events[events_kept++].at = kept;
-        }
-        if (!access_kept(filter, batch, i) || filter->passed++ % every) continue;
-        filter->addr[kept] = batch->addr[i];
-        filter->meta[kept] = batch->meta[i];
-        if (batch->pc) filter->pc[kept] = batch->pc[i];
-        kept++;
-    }
-    while (event < batch->event_count && batch->events[event].at < high) {
-        filter->events[events_kept] = batch->events[event++];
-        filter->events[events_kept++].at = kept;
-    }
-    assert(kept <= batch->count && events_kept <= batch->event_count);
-    batch->count = kept;
-    batch->event_count = events_kept;
-    batch->addr = filter->addr;
-    batch->meta = filter->meta;
-    batch->pc = batch->pc ? filter->pc : NULL;
-    batch->events = filter->events;
-}
 
 /* The share of a batch's instructions for its accesses low..high-1; the shares of a batch add up. */
 static uint64_t window_instructions(const struct rsc_batch *batch, uint64_t low, uint64_t high) {
@@ -136,6 +103,38 @@ static uint64_t window_instructions(const struct rsc_batch *batch, uint64_t low,
     if (batch->instructions == RSC_UNKNOWN || (!low && high >= batch->count && high)) return batch->instructions;
     if (low >= high || low >= batch->count) return 0;
     return (uint64_t)(all * at_most(high, batch->count) / batch->count - all * low / batch->count);
+}
+
+void rsc_filter_keep(const struct rsc_filter *filter, uint64_t *passed, struct rsc_batch *batch, uint64_t low,
+                     uint64_t high, const struct rsc_filter_room *room) {
+    uint32_t kept = 0, event = 0, events_kept = 0, to = at_most(high, batch->count);
+    uint64_t every = filter->every ? filter->every : 1;
+    uint64_t instructions = window_instructions(batch, low, high);
+    while (event < batch->event_count && batch->events[event].at < low) event++;
+    for (uint32_t i = at_most(low, batch->count); i < to; i++) {
+        while (event < batch->event_count && batch->events[event].at <= i) {
+            room->events[events_kept] = batch->events[event++];
+            room->events[events_kept++].at = kept;
+        }
+        if (!access_kept(filter, batch, i) || (*passed)++ % every) continue;
+        uint64_t pc = batch->pc ? batch->pc[i] : 0, addr = batch->addr[i], meta = batch->meta[i];
+        room->addr[kept] = addr;
+        room->meta[kept] = meta;
+        if (batch->pc) room->pc[kept] = pc;
+        kept++;
+    }
+    while (event < batch->event_count && batch->events[event].at < high) {
+        room->events[events_kept] = batch->events[event++];
+        room->events[events_kept++].at = kept;
+    }
+    assert(kept <= batch->count && events_kept <= batch->event_count);
+    batch->count = kept;
+    batch->event_count = events_kept;
+    batch->addr = room->addr;
+    batch->meta = room->meta;
+    batch->pc = batch->pc ? room->pc : NULL;
+    batch->events = room->events;
+    batch->instructions = instructions;
 }
 
 static int filter_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
@@ -152,8 +151,8 @@ static int filter_next(struct rsc_source *source, struct rsc_batch *batch, struc
     uint64_t low = first > begin ? first - begin : 0, high = end > begin ? end - begin : 0;
     filter->seen += batch->count;
     filter->ended = filter->totals_at_hand && filter->seen >= end;
-    batch->instructions = window_instructions(batch, low, high);
-    compact(filter, batch, low, high);
+    const struct rsc_filter_room room = {filter->addr, filter->meta, filter->pc, filter->events};
+    rsc_filter_keep(&filter->filter, &filter->passed, batch, low, high, &room);
     return 1;
 }
 
@@ -168,15 +167,20 @@ static int filter_seek(struct rsc_source *source, uint64_t index, struct rsc_err
     return 0;
 }
 
+void rsc_filter_info(const struct rsc_filter *filter, uint64_t seen, uint64_t instructions,
+                     struct rsc_trace_info *info) {
+    if (info->full_accesses == RSC_UNKNOWN) {
+        info->full_accesses = seen;
+        info->full_instructions = instructions;
+    }
+    info->accesses = RSC_UNKNOWN;
+    if (filter->first || filter->count != UINT64_MAX) info->instructions = RSC_UNKNOWN;
+}
+
 static void filter_info(struct rsc_source *source, struct rsc_trace_info *info) {
     struct filter_source *filter = (struct filter_source *)source;
     if (filter->inner->ops->info) filter->inner->ops->info(filter->inner, info);
-    if (info->full_accesses == RSC_UNKNOWN) {
-        info->full_accesses = filter->seen;
-        info->full_instructions = filter->full_known ? filter->full_instructions : RSC_UNKNOWN;
-    }
-    info->accesses = RSC_UNKNOWN;
-    if (filter->filter.first || filter->filter.count != UINT64_MAX) info->instructions = RSC_UNKNOWN;
+    rsc_filter_info(&filter->filter, filter->seen, filter->full_known ? filter->full_instructions : RSC_UNKNOWN, info);
 }
 
 static void filter_close(struct rsc_source *source) {
@@ -193,22 +197,24 @@ static void filter_close(struct rsc_source *source) {
 static const struct rsc_source_ops filter_ops = {
     .next = filter_next, .seek = filter_seek, .info = filter_info, .close = filter_close};
 
+int rsc_filter_copy(struct rsc_filter *to, const struct rsc_filter *from) {
+    uint64_t *tids = from->tid_count ? malloc(from->tid_count * sizeof *tids) : NULL;
+    if (from->tid_count && !tids) return RSC_ENOMEM;
+    *to = *from;
+    if (tids) memcpy(tids, from->tids, from->tid_count * sizeof *tids);
+    to->tids = tids;
+    return 0;
+}
+
 int rsc_filter_open(struct rsc_source **out, struct rsc_source *inner, const struct rsc_filter *wanted,
                     struct rsc_error *error) {
     struct filter_source *filter = calloc(1, sizeof *filter);
     if (!filter) return rsc_fail_memory(error, "filter");
     filter->source.ops = &filter_ops;
-    filter->filter = *wanted;
-    filter->filter.tids = NULL;
     filter->full_known = 1;
-    if (wanted->tid_count) {
-        uint64_t *tids = malloc(wanted->tid_count * sizeof *tids);
-        if (!tids) {
-            free(filter);
-            return rsc_fail_memory(error, "filter");
-        }
-        memcpy(tids, wanted->tids, wanted->tid_count * sizeof *tids);
-        filter->filter.tids = tids;
+    if (rsc_filter_copy(&filter->filter, wanted) < 0) {
+        free(filter);
+        return rsc_fail_memory(error, "filter");
     }
     filter->inner = inner;
     struct rsc_trace_info info = {.full_accesses = RSC_UNKNOWN};

@@ -16,6 +16,7 @@
 #define RSC_BATCH_ACCESSES 16384u
 
 struct rsc_source;
+struct rsc_piece_kind;
 
 struct rsc_source_ops {
     /* 1 and a batch, 0 at the end, or negative. Never called again after 0 or an error. */
@@ -26,6 +27,8 @@ struct rsc_source_ops {
     void (*info)(struct rsc_source *source, struct rsc_trace_info *info);
     /* Frees the source and what it owns (not its input). */
     void (*close)(struct rsc_source *source);
+    /* How it falls into pieces, pieces.h. NULL: it does not. */
+    const struct rsc_piece_kind *pieces;
 };
 
 struct rsc_source {
@@ -42,13 +45,37 @@ struct rsc_source {
  */
 int rsc_trace_locate(struct rsc_trace *trace, uint64_t instruction, uint64_t *access, struct rsc_error *error);
 
+/*
+ * What the threads that decode a trace make of it (pieces.h), in place of batches. `create`, `begin` and `take` are
+ * called in those threads, for one part by one thread at a time.
+ */
+struct rsc_part_kind {
+    const void *context;
+    void *(*create)(const void *context); /* NULL: out of memory */
+    void (*begin)(void *part);            /* empties it */
+    int (*take)(void *part, const struct rsc_batch *batch, struct rsc_error *error);
+    void (*destroy)(void *part);
+};
+
+/*
+ * Has the trace make parts instead of batches, which its caller takes with rsc_trace_next_part() from then on. Before
+ * the first batch. Returns whether it can: with decode_ahead, if the format falls into pieces and no filter counts
+ * accesses. What `kind` refers to must live until rsc_trace_end_parts() or rsc_trace_close().
+ */
+int rsc_trace_use_parts(struct rsc_trace *trace, const struct rsc_part_kind *kind);
+
+/* Ends the threads and frees the parts; nothing can be read afterwards. */
+void rsc_trace_end_parts(struct rsc_trace *trace);
+
+/* The next part, in order; the batch has its accesses' number, instructions and threads, but no columns. */
+int rsc_trace_next_part(struct rsc_trace *trace, void **part, const struct rsc_batch **batch, struct rsc_error *error);
+
 /* Options of a reader. */
 struct rsc_reader_options {
     const struct rsc_log *log;
     int salvage;
     int without_pcs, without_events; /* not needed; a reader may deliver them anyway */
     const char *columns; /* csv: which columns there are; NULL: as its header says */
-    int ahead; /* the whole trace will be read: a reader may decode ahead in a separate thread */
 };
 
 /* Does a file that starts with these decompressed bytes have this format? `whole`: the file has no more bytes. */

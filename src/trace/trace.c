@@ -2,6 +2,7 @@
  * trace.c - the public trace handle: input, format, reader, then filter and
  * decode-ahead as asked for.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +12,18 @@
 #include "trace/ahead.h"
 #include "trace/filter.h"
 #include "trace/formats/readers.h"
+#include "trace/pieces.h"
 #include "trace/source.h"
+
+#define WORKERS_MAX 1024
 
 struct rsc_trace {
     struct rsc_input *input;
     const struct rsc_format *format;
     struct rsc_source *source;
     struct rsc_source *reader; /* the innermost source, which `source` closes */
+    struct rsc_source *pieces; /* `source`, if it decodes pieces; else NULL */
+    int in_parts;
     struct rsc_batch batch;
     struct rsc_error error; /* of the failure that ended it */
     int ended;              /* next returned 0 or failed */
@@ -90,14 +96,28 @@ static int add_filter(struct rsc_trace *trace, const struct rsc_filter *filter, 
     return 0;
 }
 
+/* Decodes and, if they can, filters in `workers` threads. */
+static int decode_pieces(struct rsc_trace *trace, const struct rsc_filter *filter, int workers,
+                         struct rsc_error *error) {
+    struct rsc_source *source;
+    if (filter && rsc_filter_is_all(filter)) filter = NULL;
+    int inside = filter && rsc_pieces_can_filter(trace->source->ops->pieces, filter);
+    int status = rsc_pieces_open(&source, trace->source, inside ? filter : NULL,
+                                 workers < WORKERS_MAX ? (uint32_t)workers : WORKERS_MAX, error);
+    if (status < 0) return status;
+    trace->source = trace->pieces = source;
+    if (!filter || inside) return 0;
+    trace->pieces = NULL; /* a filter that counts accesses works on batches */
+    return add_filter(trace, filter, error);
+}
+
 static int build(struct rsc_trace *trace, const char *path, const struct rsc_trace_options *options,
                  struct rsc_error *error) {
     const struct rsc_reader_options reader = {.log = options->log,
                                               .salvage = options->salvage,
                                               .without_pcs = options->without_pcs,
                                               .without_events = options->without_events,
-                                              .columns = options->columns,
-                                              .ahead = options->decode_ahead};
+                                              .columns = options->columns};
     const char *format = options->format ? options->format : options->columns ? "csv" : NULL;
     struct rsc_source *source;
     int status = 0;
@@ -108,6 +128,8 @@ static int build(struct rsc_trace *trace, const char *path, const struct rsc_tra
     if (!status) status = format ? refuse_empty(trace, error) : format_by_content(trace, error);
     if (!status) status = trace->format->open(&trace->source, trace->input, &reader, error);
     trace->reader = trace->source;
+    if (!status && options->decode_ahead > 0 && !options->salvage && trace->source->ops->pieces)
+        return decode_pieces(trace, options->filter, options->decode_ahead, error);
     if (!status && options->filter) status = add_filter(trace, options->filter, error);
     if (!status && options->decode_ahead) {
         status = rsc_ahead_open(&source, trace->source, error);
@@ -137,9 +159,11 @@ int rsc_trace_open(struct rsc_trace **out, const char *path, const struct rsc_tr
     return 0;
 }
 
-int rsc_trace_next(struct rsc_trace *trace, const struct rsc_batch **batch, struct rsc_error *error) {
+/* The next batch, or the next part into *part. */
+static int next(struct rsc_trace *trace, void **part, const struct rsc_batch **batch, struct rsc_error *error) {
     if (!trace->ended) {
-        trace->status = trace->source->ops->next(trace->source, &trace->batch, &trace->error);
+        trace->status = part ? rsc_pieces_next_part(trace->pieces, part, &trace->batch, &trace->error)
+                             : trace->source->ops->next(trace->source, &trace->batch, &trace->error);
         trace->ended = trace->status <= 0;
     }
     if (trace->ended) {
@@ -152,6 +176,27 @@ int rsc_trace_next(struct rsc_trace *trace, const struct rsc_batch **batch, stru
     else if (trace->batch.count) trace->instructions = RSC_UNKNOWN;
     *batch = &trace->batch;
     return 1;
+}
+
+int rsc_trace_next(struct rsc_trace *trace, const struct rsc_batch **batch, struct rsc_error *error) {
+    assert(!trace->in_parts);
+    return next(trace, NULL, batch, error);
+}
+
+int rsc_trace_use_parts(struct rsc_trace *trace, const struct rsc_part_kind *kind) {
+    if (!trace->pieces) return 0;
+    rsc_pieces_use_parts(trace->pieces, kind);
+    trace->in_parts = 1;
+    return 1;
+}
+
+void rsc_trace_end_parts(struct rsc_trace *trace) {
+    if (trace->in_parts) rsc_pieces_end_parts(trace->pieces);
+}
+
+int rsc_trace_next_part(struct rsc_trace *trace, void **part, const struct rsc_batch **batch, struct rsc_error *error) {
+    assert(trace->in_parts);
+    return next(trace, part, batch, error);
 }
 
 int rsc_trace_seek(struct rsc_trace *trace, uint64_t index, struct rsc_error *error) {

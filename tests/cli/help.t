@@ -94,8 +94,8 @@ symbols:
                               DEBUGINFOD_URLS
 \
 resources:
-      --threads N             worker threads: decoding ahead, line sizes, the
-                              parallel engine (default: one per core)
+      --threads N             worker threads: decoding, line sizes, the parallel
+                              engine (default: one per core)
       --max-memory SIZE       memory limit of the analysis (default: 80% of what
                               is available)
 \

@@ -25,6 +25,8 @@
 #include "base/numbers.h"
 #include "distance/engine_kind.h"
 #include "distance/shards/engine_shards.h"
+#include "distance/shards/shards_part.h"
+#include "trace/source.h"
 
 #define CHUNK 4096u /* accesses filtered at a time: their columns stay in L1 */
 #define LINES_LEAST 64u
@@ -36,6 +38,8 @@ struct shards_engine {
     uint64_t accesses;
     uint64_t before; /* references that came before those counted ... */
     uint64_t held;   /* ... and the lines in them */
+    struct rsc_part_kind parts;
+    struct rsc_line_filter parts_filter; /* that of a part at its beginning; read by threads that decode */
     char by[64]; /* as in the profile */
 };
 
@@ -193,21 +197,25 @@ static int is_one_thread(const struct rsc_line_filter *filter) {
 /* Makes rows for the threads that the stretch had so far, accesses `first` to `last`. */
 static int see_threads(struct shards_engine *engine, const struct rsc_batch *batch, uint32_t first, uint32_t last) {
     struct rsc_kept_sum *sum = &engine->shards.sum;
-    uint64_t greatest = 0, before = sum->threads_seen;
+    uint64_t greatest = 0;
     if (is_one_thread(&engine->shards.filter)) greatest = engine->shards.filter.meta_any >> 40;
     else
         for (uint32_t i = first; i <= last; i++)
             if (batch->meta[i] >> 40 > greatest) greatest = batch->meta[i] >> 40;
-    if (rsc_kept_see_thread(sum, greatest) < 0) return RSC_ENOMEM;
-    /* the first thread's distances were not counted separately while it was the only one */
-    if (before == 1 && sum->threads_seen > 1) rsc_kept_split_threads(sum);
-    return 0;
+    return rsc_kept_see_thread(sum, greatest);
 }
 
 static int take_kept(struct shards_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
     int status = rsc_shards_take(&engine->shards, batch->meta);
     engine->shards.kept.count = 0;
     return status < 0 ? explain(engine, status, error) : 0;
+}
+
+static void name_threads(struct rsc_kept_sum *sum, const struct rsc_batch *batch) {
+    for (uint32_t i = 0; batch->threads && i < batch->thread_count && i < sum->thread_count; i++) {
+        sum->threads[i].pid = batch->threads[i].pid;
+        sum->threads[i].tid = batch->threads[i].tid;
+    }
 }
 
 /*
@@ -237,10 +245,49 @@ static int shards_push(void *state, const struct rsc_batch *batch, struct rsc_er
     }
     status = take_kept(engine, batch, error);
     if (status < 0) return status;
-    for (uint32_t i = 0; batch->threads && i < batch->thread_count && i < sum->thread_count; i++) {
-        sum->threads[i].pid = batch->threads[i].pid;
-        sum->threads[i].tid = batch->threads[i].tid;
-    }
+    name_threads(sum, batch);
+    engine->accesses += batch->count;
+    return 0;
+}
+
+/* ---- parts, made where a trace is decoded ---- */
+
+static void *part_create(const void *context) {
+    const struct shards_engine *engine = context;
+    return rsc_shards_part_new(&engine->parts_filter);
+}
+
+static void part_begin(void *part) { rsc_shards_part_begin(part); }
+
+static int part_take(void *part, const struct rsc_batch *batch, struct rsc_error *error) {
+    return rsc_shards_part_take(part, batch) < 0 ? rsc_fail_memory(error, "sample") : 0;
+}
+
+static void part_destroy(void *part) { rsc_shards_part_free(part); }
+
+static const struct rsc_part_kind *shards_parts(void *state) {
+    struct shards_engine *engine = state;
+    engine->parts = (struct rsc_part_kind){engine, part_create, part_begin, part_take, part_destroy};
+    engine->parts_filter = engine->shards.filter;
+    return &engine->parts;
+}
+
+static int shards_push_part(void *state, void *made, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct shards_engine *engine = state;
+    struct rsc_shards *shards = &engine->shards;
+    const struct rsc_shards_part *part = made;
+    struct rsc_kept own = shards->kept;
+    if (part->threads_seen && rsc_kept_see_thread(&shards->sum, part->threads_seen - 1) < 0)
+        return rsc_fail_memory(error, "thread rows");
+    for (uint32_t i = 0; i < part->kept.count; i++) part->kept.time[i] += shards->filter.references;
+    shards->kept = part->kept;
+    int status = rsc_shards_take(shards, part->meta);
+    shards->kept = own;
+    if (status < 0) return explain(engine, status, error);
+    shards->filter.references += part->filter.references;
+    for (uint32_t i = 0; i < part->thread_count && i < shards->sum.thread_count; i++)
+        shards->sum.threads[i].references += part->threads[i];
+    name_threads(&shards->sum, batch);
     engine->accesses += batch->count;
     return 0;
 }
@@ -259,6 +306,8 @@ static struct rsc_kept_whole whole_of(const struct shards_engine *engine) {
 static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct shards_engine *engine = state;
     struct rsc_kept_whole whole = whole_of(engine);
+    struct rsc_kept_sum *sum = &engine->shards.sum;
+    if (sum->thread_count > 1 && !sum->by_thread) rsc_kept_split_threads(sum); /* others had no line of the sample */
     *out = rsc_kept_profile(&engine->shards.sum, &whole);
     if (!*out || rsc_profile_set_text(&(*out)->made.by, engine->by) < 0 ||
         rsc_kept_describe(*out, &whole, engine->shards.stack.lines, engine->options.seed) < 0)
@@ -289,6 +338,8 @@ const struct rsc_engine_kind rsc_engine_shards = {
     .parse = parse_rate,
     .create = shards_create,
     .push = shards_push,
+    .parts = shards_parts,
+    .push_part = shards_push_part,
     .finish = shards_finish,
     .destroy = shards_destroy,
     .so_far = shards_so_far,

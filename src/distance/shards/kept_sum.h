@@ -38,6 +38,7 @@ struct rsc_kept_sum {
     struct rsc_kept_row *threads; /* by thread number */
     uint32_t thread_count;
     uint64_t threads_seen;
+    int by_thread; /* shards: a thread other than the first was counted, and rows are separate from then on */
 };
 
 int rsc_kept_sum_init(struct rsc_kept_sum *sum, uint64_t rd_cap, uint64_t seed);
@@ -46,7 +47,7 @@ void rsc_kept_sum_free(struct rsc_kept_sum *sum);
 /* Makes rows up to this thread number; RSC_ENOMEM. Numbers past RSC_THREAD_ROWS_MAX get none. */
 int rsc_kept_see_thread(struct rsc_kept_sum *sum, uint64_t number);
 
-/* Call when the second thread appears: until then the totals were those of the first, whose row stayed empty. */
+/* Call when a second thread's line is counted: until then the totals were those of the first, whose row stayed empty. */
 void rsc_kept_split_threads(struct rsc_kept_sum *sum);
 
 /* Counts a reuse of a line of `group`: `above` kept lines since, `weight` =
@@ -94,7 +95,7 @@ struct rsc_kept_whole {
     double confidence; /* percent */
     uint64_t line_bytes;
     uint64_t lines; /* kept; 0: as many as were cold, as with one stack */
-    uint64_t held;  /* lines known before the first reference: the curve reaches as far as these and the cold ones */
+    uint64_t held; /* lines known before the first reference: the curve reaches as far as these and the cold ones */
 };
 
 /* A new profile, not sealed, with curve, error bars and threads; NULL: out of memory. Changes the threads' counts. */

@@ -30,7 +30,6 @@ static inline int take_kernel(struct rsc_shards *shards, const uint64_t *meta) {
     struct rsc_sampled_stack *stack = &shards->stack;
     struct rsc_kept_sum *sum = &shards->sum;
     const struct rsc_kept *kept = &shards->kept;
-    const int rows = sum->threads_seen > 1;
     for (uint32_t i = 0; i < kept->count; i++) {
         prefetch(stack, kept, i);
         uint64_t line = kept->line[i], hash = kept->hash[i], time = kept->time[i];
@@ -39,10 +38,12 @@ static inline int take_kernel(struct rsc_shards *shards, const uint64_t *meta) {
         uint32_t group = rsc_hash_group(hash, RSC_LINE_GROUPS);
         struct rsc_kept_row *row = NULL;
         double weight = shards->weight;
-        if (rows) {
-            uint32_t number = rsc_meta_thread(meta[kept->from[i]]);
-            row = number < sum->thread_count ? &sum->threads[number] : NULL;
+        uint32_t number = rsc_meta_thread(meta[kept->from[i]]);
+        if (number && !sum->by_thread) {
+            rsc_kept_split_threads(sum);
+            sum->by_thread = 1;
         }
+        if (sum->by_thread && number < sum->thread_count) row = &sum->threads[number];
         if (node == RSC_NO_NODE) {
             int status = rsc_sampled_stack_add(stack, line, hash, time, &node);
             if (status < 0) return status;

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "simulate/simulator_state.h"
+#include "trace/source.h"
 
 /* One sample: one value of constant bits, or one random choice. */
 struct run {
@@ -24,6 +25,7 @@ struct rsc_set_sample {
     struct rsc_set_choice choice;
     int filtered, miss_stream;
     struct run *runs; /* owned */
+    struct rsc_part_kind parts;
     uint64_t run_count;
 };
 
@@ -93,17 +95,61 @@ static uint64_t count_fetches(const struct rsc_batch *batch) {
     return fetches;
 }
 
+static int push_kept(struct run *run, const struct rsc_batch *kept, struct rsc_error *error) {
+    run->fetches += count_fetches(kept);
+    run->sampled += kept->count;
+    return rsc_sim_push(run->sim, kept, error);
+}
+
 int rsc_set_sample_push(struct rsc_set_sample *sets, const struct rsc_batch *batch, struct rsc_error *error) {
-    for (uint64_t i = 0; i < sets->run_count; i++) {
+    int status = 0;
+    for (uint64_t i = 0; i < sets->run_count && !status; i++) {
         struct run *run = &sets->runs[i];
         struct rsc_batch kept = *batch;
-        int status = sets->filtered ? 0 : rsc_block_sampler_take(&run->sampler, batch, &kept, error);
-        if (status < 0) return status;
-        run->fetches += count_fetches(&kept);
-        run->sampled += kept.count;
-        if ((status = rsc_sim_push(run->sim, &kept, error)) < 0) return status;
+        if (!sets->filtered) status = rsc_block_sampler_take(&run->sampler, batch, &kept, error);
+        if (!status) status = push_kept(run, &kept, error);
     }
-    return 0;
+    return status;
+}
+
+/* ---- parts, made where a trace is decoded: what the sample keeps of a piece ---- */
+
+static void *part_create(const void *context) {
+    struct rsc_block_sampler *sampler = malloc(sizeof *sampler);
+    if (sampler) rsc_block_sampler_start(sampler, context, rsc_simd_best());
+    return sampler;
+}
+
+static void part_begin(void *part) {
+    struct rsc_block_sampler *sampler = part;
+    sampler->parts.count = 0;
+    sampler->fetches = 0;
+}
+
+static int part_take(void *part, const struct rsc_batch *batch, struct rsc_error *error) {
+    return rsc_block_sampler_add(part, batch, error);
+}
+
+static void part_destroy(void *part) {
+    rsc_block_sampler_free(part);
+    free(part);
+}
+
+int rsc_set_sample_use_parts(struct rsc_set_sample *sets, struct rsc_trace *trace) {
+    if (sets->filtered || sets->run_count != 1) return 0;
+    sets->parts = (struct rsc_part_kind){&sets->runs[0].sample, part_create, part_begin, part_take, part_destroy};
+    return rsc_trace_use_parts(trace, &sets->parts);
+}
+
+int rsc_set_sample_push_part(struct rsc_set_sample *sets, const void *part, const struct rsc_batch *batch,
+                             struct rsc_error *error) {
+    const struct rsc_block_sampler *sampler = part;
+    struct rsc_batch kept = *batch;
+    kept.count = sampler->parts.count;
+    kept.addr = sampler->parts.addr;
+    kept.meta = sampler->parts.meta;
+    sets->runs[0].sampler.fetches += sampler->fetches;
+    return push_kept(&sets->runs[0], &kept, error);
 }
 
 /* ---- estimates ---- */

@@ -33,6 +33,14 @@ int rsc_set_sample_new(struct rsc_set_sample **out, const struct rsc_sim_config 
 int rsc_set_sample_push(struct rsc_set_sample *sets, const struct rsc_batch *batch, struct rsc_error *error);
 
 /*
+ * Has the threads that decode the trace take the sample. Returns whether they can: then its parts are pushed instead of
+ * batches. They end (rsc_trace_end_parts()) before `sets` is freed.
+ */
+int rsc_set_sample_use_parts(struct rsc_set_sample *sets, struct rsc_trace *trace);
+int rsc_set_sample_push_part(struct rsc_set_sample *sets, const void *part, const struct rsc_batch *batch,
+                             struct rsc_error *error);
+
+/*
  * instructions and accesses are those of the whole trace (RSC_UNKNOWN: not known).
  * Free the result even after failure.
  */

@@ -318,7 +318,7 @@ static void generated_close(struct rsc_source *source) {
     free(self);
 }
 
-static const struct rsc_source_ops GENERATED_OPS = {generated_next, NULL, generated_info, generated_close};
+static const struct rsc_source_ops GENERATED_OPS = {generated_next, NULL, generated_info, generated_close, NULL};
 
 int rsc_generator_open(struct rsc_source **out, const char *spec, uint64_t count, uint64_t seed,
                        struct rsc_error *error) {

@@ -29,7 +29,7 @@ struct frame_thread {
 };
 
 struct slice {
-    uint64_t *addr, *meta, *pc;
+    struct rsc_columns columns; /* owned */
     struct rsc_event *events;
     uint32_t event_room;
     uint8_t *event_data;
@@ -85,9 +85,9 @@ int rsct_decoder_new(struct rsct_decoder **out, uint32_t keeps, int without_pcs,
     int failed = !decoder->slices;
     for (uint32_t i = 0; !failed && i < decoder->slice_count; i++) {
         struct slice *slice = &decoder->slices[i];
-        slice->addr = aligned_alloc(64, RSC_BATCH_ACCESSES * sizeof *slice->addr); /* whole vectors are stored */
-        slice->meta = aligned_alloc(64, RSC_BATCH_ACCESSES * sizeof *slice->meta);
-        failed = !slice->addr || !slice->meta;
+        slice->columns.addr = aligned_alloc(64, RSC_BATCH_ACCESSES * sizeof(uint64_t)); /* whole vectors are stored */
+        slice->columns.meta = aligned_alloc(64, RSC_BATCH_ACCESSES * sizeof(uint64_t));
+        failed = !slice->columns.addr || !slice->columns.meta;
     }
     if (failed) {
         rsct_decoder_free(decoder);
@@ -100,9 +100,9 @@ int rsct_decoder_new(struct rsct_decoder **out, uint32_t keeps, int without_pcs,
 void rsct_decoder_free(struct rsct_decoder *decoder) {
     if (!decoder) return;
     for (uint32_t i = 0; decoder->slices && i < decoder->slice_count; i++) {
-        free(decoder->slices[i].addr);
-        free(decoder->slices[i].meta);
-        free(decoder->slices[i].pc);
+        free(decoder->slices[i].columns.addr);
+        free(decoder->slices[i].columns.meta);
+        free(decoder->slices[i].columns.pc);
         free(decoder->slices[i].events);
         free(decoder->slices[i].event_data);
     }
@@ -280,7 +280,7 @@ static const char *next_run(struct rsct_decoder *decoder) {
     return NULL;
 }
 
-static const char *decode_accesses(struct rsct_decoder *decoder, struct slice *slice, uint32_t count) {
+static const char *decode_accesses(struct rsct_decoder *decoder, const struct rsc_columns *to, uint32_t count) {
     const uint8_t *codes = decoder->raw[RSCT_CODES] + decoder->done;
     for (uint32_t filled = 0; filled < count;) {
         const char *problem = NULL;
@@ -288,12 +288,11 @@ static const char *decode_accesses(struct rsct_decoder *decoder, struct slice *s
         uint32_t part = count - filled < decoder->run_left ? count - filled : decoder->run_left;
         struct frame_thread *thread = &decoder->threads[decoder->run_thread];
         if (decoder->explicit_sizes)
-            problem =
-                decode_stretch_sized(decoder, codes + filled, thread, slice->addr + filled, slice->meta + filled, part);
+            problem = decode_stretch_sized(decoder, codes + filled, thread, to->addr + filled, to->meta + filled, part);
         else
             decoder->delta_at =
                 decoder->stretch(&decoder->codes, codes + filled, decoder->delta_at, thread->last,
-                                 (uint64_t)thread->number << 40, slice->addr + filled, slice->meta + filled, part);
+                                 (uint64_t)thread->number << 40, to->addr + filled, to->meta + filled, part);
         if (problem) return problem;
         filled += part;
         decoder->run_left -= part;
@@ -311,11 +310,9 @@ static const char *decode_accesses(struct rsct_decoder *decoder, struct slice *s
         to[i] = pcs[id < limit ? id : 0];                   \
     }
 
-static const char *decode_pcs(struct rsct_decoder *decoder, struct slice *slice, uint32_t first, uint32_t count) {
-    if (!slice->pc && !(slice->pc = malloc(RSC_BATCH_ACCESSES * sizeof *slice->pc))) return "out of memory";
+static const char *decode_pcs(struct rsct_decoder *decoder, uint64_t *to, uint32_t first, uint32_t count) {
     const uint8_t *at = decoder->pc_ids + (size_t)first * decoder->pc_width;
     const uint64_t *pcs = decoder->pcs;
-    uint64_t *to = slice->pc;
     uint32_t limit = decoder->pc_count, highest = 0;
     if (decoder->pc_width == 1) {
         LOOK_UP(uint8_t)
@@ -402,14 +399,21 @@ static const char *check_end(const struct rsct_decoder *decoder) {
     return NULL;
 }
 
-int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, uint64_t skip, const char **problem) {
+int rsct_decoder_next(struct rsct_decoder *decoder, const struct rsc_columns *given, struct rsc_batch *batch,
+                      uint64_t skip, const char **problem) {
     const struct rsct_frame_header *header = &decoder->header;
     uint32_t first = decoder->done, left = header->accesses - first;
     if (!left && decoder->begun) return 0;
     uint32_t count = left < RSC_BATCH_ACCESSES ? left : RSC_BATCH_ACCESSES, event_count = 0;
     struct slice *slice = &decoder->slices[decoder->slice_next];
-    if ((*problem = decode_accesses(decoder, slice, count)) ||
-        (decoder->pc_count && skip < count && (*problem = decode_pcs(decoder, slice, first, count))) ||
+    if (!given && decoder->pc_count && !slice->columns.pc &&
+        !(slice->columns.pc = malloc(RSC_BATCH_ACCESSES * sizeof(uint64_t)))) {
+        *problem = "out of memory";
+        return RSC_EFORMAT;
+    }
+    const struct rsc_columns *to = given ? given : &slice->columns;
+    if ((*problem = decode_accesses(decoder, to, count)) ||
+        (decoder->pc_count && skip < count && (*problem = decode_pcs(decoder, to->pc, first, count))) ||
         (*problem = decode_events(decoder, slice, first, count, &event_count)) || (*problem = check_end(decoder)))
         return RSC_EFORMAT;
     assert(decoder->done == first + count && decoder->done <= header->accesses);
@@ -419,9 +423,9 @@ int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, uin
 
     *batch = (struct rsc_batch){.count = count,
                                 .event_count = event_count,
-                                .addr = slice->addr,
-                                .meta = slice->meta,
-                                .pc = decoder->pc_count ? slice->pc : NULL,
+                                .addr = to->addr,
+                                .meta = to->meta,
+                                .pc = decoder->pc_count ? to->pc : NULL,
                                 .events = slice->events,
                                 .threads = decoder->all_threads,
                                 .thread_count = decoder->all_count,

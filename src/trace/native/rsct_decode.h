@@ -11,6 +11,7 @@
 #include <reusescope/trace.h>
 
 #include "trace/native/rsct_frame.h"
+#include "trace/pieces.h"
 
 struct rsct_decoder;
 
@@ -26,10 +27,12 @@ void rsct_decoder_free(struct rsct_decoder *decoder);
 const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_frame *frame);
 
 /*
- * The next slice, at most RSC_BATCH_ACCESSES accesses. Returns 1, 0 at the end of
- * the frame, or RSC_EFORMAT with *problem set. The caller will drop its first
- * `skip` accesses; if that is all of them, pcs are not decoded.
+ * The next slice, at most RSC_BATCH_ACCESSES accesses, in the columns `to` or, if NULL,
+ * the decoder's own. Returns 1, 0 at the end of the frame, or RSC_EFORMAT with *problem
+ * set. The caller will drop its first `skip` accesses; if that is all of them, pcs are
+ * not decoded.
  */
-int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, uint64_t skip, const char **problem);
+int rsct_decoder_next(struct rsct_decoder *decoder, const struct rsc_columns *to, struct rsc_batch *batch,
+                      uint64_t skip, const char **problem);
 
 #endif

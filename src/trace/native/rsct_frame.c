@@ -9,23 +9,21 @@
 #include "base/fail.h"
 #include "trace/native/varint.h"
 
-int rsct_frames_init(struct rsct_frames *frames, struct rsc_input *input, int without_pcs, int without_events,
-                     struct rsc_error *error) {
-    *frames = (struct rsct_frames){.input = input, .zstd = ZSTD_createDCtx()};
-    frames->without[RSCT_PCS] = without_pcs != 0;
-    frames->without[RSCT_EVENTS] = without_events != 0;
-    return frames->zstd ? 0 : rsc_fail_memory(error, "trace decoder");
+int rsct_unpacker_init(struct rsct_unpacker *unpacker, int without_pcs, int without_events, struct rsc_error *error) {
+    *unpacker = (struct rsct_unpacker){.zstd = ZSTD_createDCtx()};
+    unpacker->without[RSCT_PCS] = without_pcs != 0;
+    unpacker->without[RSCT_EVENTS] = without_events != 0;
+    return unpacker->zstd ? 0 : rsc_fail_memory(error, "trace decoder");
 }
 
-void rsct_frames_free(struct rsct_frames *frames) {
-    free(frames->payload);
-    ZSTD_freeDCtx(frames->zstd);
-    frames->payload = NULL;
-    frames->zstd = NULL;
+void rsct_unpacker_free(struct rsct_unpacker *unpacker) {
+    ZSTD_freeDCtx(unpacker->zstd);
+    unpacker->zstd = NULL;
 }
 
 void rsct_frame_free(struct rsct_frame *frame) {
     for (int c = 0; c < RSCT_COLUMNS; c++) free(frame->raw[c]);
+    free(frame->payload);
 }
 
 int rsct_frame_damaged(const struct rsc_input *input, uint64_t before, uint64_t offset, const char *what,
@@ -77,28 +75,40 @@ uint64_t rsct_frame_payload_bytes(const struct rsct_frame_header *header) {
 }
 
 /* Reads exactly `bytes`; a short read is "cut" at the end of the input. */
-static int read_whole(struct rsct_frames *frames, void *to, size_t bytes, uint64_t before, const char *part,
+static int read_whole(struct rsc_input *input, void *to, size_t bytes, uint64_t before, const char *part,
                       struct rsc_error *error) {
-    int64_t got = rsc_input_read(frames->input, to, bytes, error);
+    int64_t got = rsc_input_read(input, to, bytes, error);
     if (got < 0) return (int)got;
     if ((size_t)got == bytes) return 0;
     char what[96];
     snprintf(what, sizeof what, "the file is cut inside %s", part);
-    return rsct_frame_damaged(frames->input, before, rsc_input_offset(frames->input), what, error);
+    return rsct_frame_damaged(input, before, rsc_input_offset(input), what, error);
 }
 
-static int reserve_payload(struct rsct_frames *frames, uint64_t bytes, struct rsc_error *error) {
-    if (bytes <= frames->payload_room && frames->payload) return 0;
+static int reserve_payload(struct rsct_frame *frame, uint64_t bytes, struct rsc_error *error) {
+    if (bytes <= frame->payload_room && frame->payload) return 0;
     bytes += !bytes; /* a frame without payload still has a buffer */
-    free(frames->payload);
-    frames->payload = malloc(bytes);
-    frames->payload_room = frames->payload ? bytes : 0;
-    return frames->payload ? 0 : rsc_fail_memory(error, "trace frame");
+    free(frame->payload);
+    frame->payload = malloc(bytes);
+    frame->payload_room = frame->payload ? bytes : 0;
+    return frame->payload ? 0 : rsc_fail_memory(error, "trace frame");
 }
 
-static const char *unpack_columns(const struct rsct_frames *frames, struct rsct_frame *frame) {
+int rsct_frame_read(struct rsct_frame *frame, struct rsc_input *input, uint64_t before, struct rsc_error *error) {
+    struct rsct_frame_header *header = &frame->header;
+    frame->offset = rsc_input_offset(input);
+    int status = read_whole(input, header, sizeof *header, before, "a frame header", error);
+    if (status < 0) return status;
+    const char *problem = rsct_frame_header_problem(header);
+    if (problem) return rsct_frame_damaged(input, before, frame->offset, problem, error);
+    uint64_t bytes = rsct_frame_payload_bytes(header);
+    if ((status = reserve_payload(frame, bytes, error)) < 0) return status;
+    return read_whole(input, frame->payload, bytes, before, "a frame", error);
+}
+
+static const char *unpack_columns(struct rsct_frame *frame, const struct rsct_unpacker *unpacker) {
     const struct rsct_frame_header *header = &frame->header;
-    const uint8_t *payload = frames->payload;
+    const uint8_t *payload = frame->payload;
     for (int c = 0; c < RSCT_COLUMNS; payload += header->column[c].stored_bytes, c++) {
         size_t raw_bytes = header->column[c].raw_bytes;
         size_t room = c == RSCT_DELTAS ? (size_t)header->accesses * 8 + 8 : raw_bytes + 8;
@@ -108,25 +118,17 @@ static const char *unpack_columns(const struct rsct_frames *frames, struct rsct_
             frame->raw_room[c] = frame->raw[c] ? room : 0;
             if (!frame->raw[c]) return "out of memory";
         }
-        if (!raw_bytes || frames->without[c]) continue;
+        if (!raw_bytes || unpacker->without[c]) continue;
         size_t got =
-            ZSTD_decompressDCtx(frames->zstd, frame->raw[c], raw_bytes, payload, header->column[c].stored_bytes);
+            ZSTD_decompressDCtx(unpacker->zstd, frame->raw[c], raw_bytes, payload, header->column[c].stored_bytes);
         if (ZSTD_isError(got) || got != raw_bytes) return "a column does not decompress";
     }
     return NULL;
 }
 
-int rsct_frames_read(struct rsct_frames *frames, struct rsct_frame *frame, uint64_t before, struct rsc_error *error) {
-    struct rsct_frame_header *header = &frame->header;
-    frame->offset = rsc_input_offset(frames->input);
-    int status = read_whole(frames, header, sizeof *header, before, "a frame header", error);
-    if (status < 0) return status;
-    const char *problem = rsct_frame_header_problem(header);
-    if (problem) return rsct_frame_damaged(frames->input, before, frame->offset, problem, error);
-    uint64_t bytes = rsct_frame_payload_bytes(header);
-    if ((status = reserve_payload(frames, bytes, error)) < 0) return status;
-    if ((status = read_whole(frames, frames->payload, bytes, before, "a frame", error)) < 0) return status;
-    problem = header->payload_checksum != XXH3_64bits(frames->payload, bytes) ? "checksum mismatch"
-                                                                              : unpack_columns(frames, frame);
-    return problem ? rsct_frame_damaged(frames->input, before, frame->offset, problem, error) : 0;
+const char *rsct_frame_unpack(struct rsct_frame *frame, const struct rsct_unpacker *unpacker) {
+    const struct rsct_frame_header *header = &frame->header;
+    if (header->payload_checksum != XXH3_64bits(frame->payload, rsct_frame_payload_bytes(header)))
+        return "checksum mismatch";
+    return unpack_columns(frame, unpacker);
 }

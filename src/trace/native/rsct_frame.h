@@ -1,8 +1,8 @@
 /*
  * rsct_frame.h - a stored frame, read, verified and unpacked into its columns.
  *
- * Frames do not depend on each other, so one thread may unpack them while another
- * rebuilds accesses from them (rsct_fetch.h, rsct_decode.h).
+ * Frames do not depend on each other, so that several threads can unpack them, one
+ * frame each, and rebuild accesses from them (rsct_decode.h).
  */
 #ifndef RSC_TRACE_NATIVE_RSCT_FRAME_H
 #define RSC_TRACE_NATIVE_RSCT_FRAME_H
@@ -15,23 +15,25 @@ struct rsct_frame {
     uint64_t offset;            /* in the file */
     uint8_t *raw[RSCT_COLUMNS]; /* owned; padded for reads of 8 bytes past the end, the deltas to 8 per access */
     size_t raw_room[RSCT_COLUMNS];
+    uint8_t *payload; /* owned: the columns as stored */
+    size_t payload_room;
 };
 
-/* Reads frames; used by one thread at a time. */
-struct rsct_frames {
-    struct rsc_input *input;
+/* Unpacks frames; one per thread. */
+struct rsct_unpacker {
     uint8_t without[RSCT_COLUMNS]; /* columns that are not unpacked */
-    uint8_t *payload;
-    size_t payload_room;
     void *zstd;
 };
 
-int rsct_frames_init(struct rsct_frames *frames, struct rsc_input *input, int without_pcs, int without_events,
-                     struct rsc_error *error);
-void rsct_frames_free(struct rsct_frames *frames);
+int rsct_unpacker_init(struct rsct_unpacker *unpacker, int without_pcs, int without_events, struct rsc_error *error);
+void rsct_unpacker_free(struct rsct_unpacker *unpacker);
 
-/* Reads the frame at the input's position. `before` is the number of intact frames so far, for messages. */
-int rsct_frames_read(struct rsct_frames *frames, struct rsct_frame *frame, uint64_t before, struct rsc_error *error);
+/* Reads the stored frame at the input's position. `before` is the number of intact frames so far, for messages. */
+int rsct_frame_read(struct rsct_frame *frame, struct rsc_input *input, uint64_t before, struct rsc_error *error);
+
+/* Verifies and unpacks what was read. Returns NULL, or the problem. */
+const char *rsct_frame_unpack(struct rsct_frame *frame, const struct rsct_unpacker *unpacker);
+
 void rsct_frame_free(struct rsct_frame *frame);
 
 /* "FILE: frame 12 at byte 40960: what (the first 11 frames are intact; --salvage reads them)" */

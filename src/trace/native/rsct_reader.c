@@ -11,8 +11,8 @@
 #include "base/fail.h"
 #include "trace/formats/readers.h"
 #include "trace/native/rsct_decode.h"
-#include "trace/native/rsct_fetch.h"
 #include "trace/native/rsct_index.h"
+#include "trace/native/rsct_worker.h"
 
 #define KEEPS 4u
 
@@ -40,10 +40,9 @@ struct rsct_reader {
     uint64_t expected;     /* index of the next access */
     uint64_t skip;         /* accesses to drop after a seek */
     uint64_t events;
-    struct rsct_frames unpack;
+    int without_pcs, without_events;
+    struct rsct_unpacker unpacker;
     struct rsct_frame frame;
-    int ahead;                /* unpack frames in another thread... */
-    struct rsct_fetch *fetch; /* ...this one, which owns `input` and `unpack`; NULL: not begun, or ended */
 
     struct rsct_index index; /* read for seeking, or at the end */
     uint64_t index_offset;
@@ -204,16 +203,15 @@ out:
 
 /* ---- frames ---- */
 
-static int start_frame(struct rsct_reader *reader, const struct rsct_frame *frame, struct rsc_error *error) {
-    reader->frame_offset = frame->offset;
-    const char *problem = rsct_decoder_start(reader->decoder, frame);
-    return problem ? damaged(reader, frame->offset, problem, error) : 0;
-}
-
-/* Reads the frame at the input's position into reader->frame. */
+/* Reads the frame at the input's position into reader->frame, and starts to decode it. */
 static int read_frame(struct rsct_reader *reader, struct rsc_error *error) {
-    int status = rsct_frames_read(&reader->unpack, &reader->frame, reader->frames, error);
-    return status < 0 ? status : start_frame(reader, &reader->frame, error);
+    struct rsct_frame *frame = &reader->frame;
+    int status = rsct_frame_read(frame, reader->input, reader->frames, error);
+    if (status < 0) return status;
+    reader->frame_offset = frame->offset;
+    const char *problem = rsct_frame_unpack(frame, &reader->unpacker);
+    if (!problem) problem = rsct_decoder_start(reader->decoder, frame);
+    return problem ? damaged(reader, frame->offset, problem, error) : 0;
 }
 
 /* Checks that the frame follows the one before. In salvage, frames may be missing in between, but never repeat. */
@@ -310,42 +308,23 @@ static void say_lost(struct rsct_reader *reader) {
                  (unsigned long long)reader->lost_accesses);
 }
 
-/* Starts the next frame unpacked ahead. Returns 1, negative, or 0 when the following frames must be read directly. */
-static int next_fetched(struct rsct_reader *reader, struct rsc_error *error) {
-    struct rsct_frame *frame;
-    int status = 0;
-    if (!reader->ahead) return 0;
-    if (!reader->fetch) status = rsct_fetch_new(&reader->fetch, &reader->unpack, reader->frames, error);
-    if (!status) status = rsct_fetch_next(reader->fetch, &frame, error);
-    if (status > 0) {
-        status = start_frame(reader, frame, error);
-        if (!status) status = check_order(reader, &frame->header, error);
-        if (!status) accept_frame(reader, &frame->header);
-        return status < 0 ? status : 1;
-    }
-    rsct_fetch_free(reader->fetch);
-    reader->fetch = NULL;
-    reader->ahead = 0;
-    return status;
+/* Whether a frame follows: 1; 0 at the end, where the index is verified; or negative. */
+static int at_frame(struct rsct_reader *reader, struct rsc_error *error) {
+    const unsigned char *data;
+    uint64_t offset = rsc_input_offset(reader->input);
+    int64_t got = rsc_input_peek(reader->input, 4, &data, error);
+    if (got < 0) return (int)got;
+    if (got < 4) return damaged(reader, offset, "the file is cut before its index", error);
+    if (u32_at(data) == RSCT_INDEX_MAGIC) return read_end(reader, offset, error);
+    return u32_at(data) == RSCT_FRAME_MAGIC ? 1 : damaged(reader, offset, "not a frame", error);
 }
 
 /* Starts the next frame. Returns 1, 0 at the end of the trace, or negative. */
 static int next_frame(struct rsct_reader *reader, struct rsc_error *error) {
-    const unsigned char *data;
-    int fetched = next_fetched(reader, error);
-    if (fetched) return fetched;
     uint64_t offset = rsc_input_offset(reader->input);
     const struct rsct_frame_header *header = &reader->frame.header;
-    int64_t got = rsc_input_peek(reader->input, 4, &data, error);
-    if (got < 0) return (int)got;
-    int status, ended = got >= 4 && u32_at(data) == RSCT_INDEX_MAGIC;
-    if (ended) {
-        status = read_end(reader, offset, error);
-    } else if (got < 4) {
-        status = damaged(reader, offset, "the file is cut before its index", error);
-    } else if (u32_at(data) != RSCT_FRAME_MAGIC) {
-        status = damaged(reader, offset, "not a frame", error);
-    } else {
+    int status = at_frame(reader, error), ended = !status;
+    if (status > 0) {
         status = read_frame(reader, error);
         if (!status) status = check_order(reader, header, error);
         if (!status && header->first > reader->expected) reader->lost_frames++;
@@ -389,7 +368,7 @@ static int rsct_next(struct rsc_source *source, struct rsc_batch *batch, struct 
             if (status <= 0) return status;
         }
         const char *problem = NULL;
-        int status = rsct_decoder_next(reader->decoder, batch, reader->skip, &problem);
+        int status = rsct_decoder_next(reader->decoder, NULL, batch, reader->skip, &problem);
         if (status < 0) {
             reader->frames--; /* it was not intact after all */
             if (!reader->salvage) return damaged(reader, reader->frame_offset, problem, error);
@@ -449,8 +428,6 @@ out:
 static int rsct_seek(struct rsc_source *source, uint64_t index, struct rsc_error *error) {
     struct rsct_reader *reader = (struct rsct_reader *)source;
     int status;
-    rsct_fetch_free(reader->fetch); /* the input is ours again */
-    reader->fetch = NULL;
     if (!rsc_input_seekable(reader->input))
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: seeking needs an uncompressed file",
                         rsc_input_name(reader->input));
@@ -505,8 +482,7 @@ static void rsct_info(struct rsc_source *source, struct rsc_trace_info *info) {
 
 static void rsct_close(struct rsc_source *source) {
     struct rsct_reader *reader = (struct rsct_reader *)source;
-    rsct_fetch_free(reader->fetch);
-    rsct_frames_free(&reader->unpack);
+    rsct_unpacker_free(&reader->unpacker);
     rsct_frame_free(&reader->frame);
     rsct_decoder_free(reader->decoder);
     rsct_index_free(&reader->index);
@@ -514,7 +490,37 @@ static void rsct_close(struct rsc_source *source) {
     free(reader);
 }
 
-static const struct rsc_source_ops rsct_ops = {rsct_next, rsct_seek, rsct_info, rsct_close};
+/* ---- frames decoded by several threads (rsct_worker.h) ---- */
+
+/* Reads the next frame. What must be in order is checked here: that frames follow each other, and the index. */
+static int take_piece(struct rsc_source *source, void *to, struct rsc_error *error) {
+    struct rsct_reader *reader = (struct rsct_reader *)source;
+    struct rsct_piece *piece = to;
+    int status = at_frame(reader, error);
+    if (status <= 0) return status;
+    if ((status = rsct_frame_read(&piece->frame, reader->input, reader->frames, error)) < 0) return status;
+    reader->frame_offset = piece->frame.offset;
+    piece->before = reader->frames;
+    if ((status = check_order(reader, &piece->frame.header, error)) < 0) return status;
+    accept_frame(reader, &piece->frame.header);
+    return 1;
+}
+
+static int worker_new(void **out, struct rsc_source *source, struct rsc_error *error) {
+    const struct rsct_reader *reader = (const struct rsct_reader *)source;
+    return rsct_worker_new(out, reader->input, reader->without_pcs, reader->without_events, error);
+}
+
+static const struct rsc_piece_kind rsct_pieces = {.piece_bytes = sizeof(struct rsct_piece),
+                                                  .piece_free = rsct_piece_free,
+                                                  .take = take_piece,
+                                                  .worker_new = worker_new,
+                                                  .worker_free = rsct_worker_free,
+                                                  .start = rsct_worker_start,
+                                                  .next = rsct_worker_next,
+                                                  .indexed = 1};
+
+static const struct rsc_source_ops rsct_ops = {rsct_next, rsct_seek, rsct_info, rsct_close, &rsct_pieces};
 
 /* Salvage without a header: its contents are lost, and reading starts by searching for a frame. */
 static int lose_header(struct rsct_reader *reader, struct rsc_error *error) {
@@ -535,9 +541,9 @@ int rsc_rsct_open(struct rsc_source **out, struct rsc_input *input, const struct
     int status = read_header(reader, error), seekable = rsc_input_seekable(input);
     if (status == RSC_EFORMAT && options->salvage && seekable && reader->recognised)
         status = lose_header(reader, error);
-    reader->ahead = options->ahead && !options->salvage;
-    if (!status)
-        status = rsct_frames_init(&reader->unpack, input, options->without_pcs, options->without_events, error);
+    reader->without_pcs = options->without_pcs;
+    reader->without_events = options->without_events;
+    if (!status) status = rsct_unpacker_init(&reader->unpacker, options->without_pcs, options->without_events, error);
     if (!status)
         status = rsct_decoder_new(&reader->decoder, KEEPS, options->without_pcs, options->without_events, error);
     if (!status && seekable) {
