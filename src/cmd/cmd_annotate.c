@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers.h"
 #include "cmd/session.h"
 #include "report/source/annotate.h"
 
@@ -20,7 +19,8 @@ enum {
 static const struct rsc_option options[] = {
     RSC_HEADING("selection"),
     {OPT_AT, 0, "at", "SIZE,...",
-     "cache sizes to show misses at; the first one ranks the files (default: this machine's caches)", NULL},
+     "cache sizes to show misses at, as 32K,1M or L2; the first one ranks the files (default: this machine's caches)",
+     NULL},
     {OPT_FILE, 0, "file", "SUBSTRING", "only source files with this in their name", NULL},
     {OPT_FUNCTION, 0, "function", "NAME", "only the lines of this function", NULL},
     {OPT_CONTEXT, 0, "context", "N", "only lines with references and N lines around them (default: whole files)", NULL},
@@ -39,12 +39,14 @@ struct annotation {
 };
 
 static int parse_sizes(struct rsc_annotate_options *annotate, const char *text) {
+    struct rsc_machine machine;
+    rsc_machine_read(&machine, NULL);
     annotate->size_count = 0;
     for (;;) {
         size_t length = strcspn(text, ",");
         uint64_t bytes;
         if (annotate->size_count == RSC_ANNOTATE_SIZES_MAX) return -1;
-        if (rsc_parse_u64(text, length, &bytes) < 0 || !bytes) return -1;
+        if (rsc_machine_parse_size(&machine, text, length, &bytes) < 0) return -1;
         annotate->size_bytes[annotate->size_count++] = bytes;
         if (!text[length]) return 0;
         text += length + 1;
@@ -59,7 +61,8 @@ static int take_option(void *context, const struct rsc_option_parser *parser, in
     switch (id) {
     case OPT_AT:
         if (parse_sizes(annotate, parser->value) < 0)
-            return rsc_option_refuse(parser, "not a list of up to 8 sizes in bytes, as 32K,1M");
+            return rsc_option_refuse(parser,
+                                     "not a list of up to 8 sizes in bytes or caches of this machine, as 32K,1M,L2");
         return -1;
     case OPT_FILE: annotate->file_contains = parser->value; return -1;
     case OPT_FUNCTION: annotate->function = parser->value; return -1;

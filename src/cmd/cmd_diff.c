@@ -2,11 +2,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "cmd/session.h"
 #include "report/compare/accuracy.h"
 #include "report/compare/diff.h"
@@ -47,19 +45,13 @@ struct comparing {
     struct rsc_diff_report report;
 };
 
-/* A size in bytes, or a cache by its name (L1 is L1d). */
+/* A size given by the name of a cache has that name in the result. */
 static int parse_size(const struct rsc_machine *machine, const char *text, size_t length, struct rsc_diff_at *at) {
     *at = (struct rsc_diff_at){0};
-    if (!rsc_parse_u64(text, length, &at->bytes)) return at->bytes ? 0 : -1;
-    for (size_t i = 0; i < machine->level_count; i++) {
-        const struct rsc_machine_level *level = &machine->levels[i];
-        size_t name = strlen(level->name);
-        if (length > name || length < 2 || strncasecmp(level->name, text, length)) continue;
-        at->bytes = level->size_bytes;
-        memcpy(at->name, level->name, sizeof at->name);
-        return 0;
-    }
-    return -1;
+    if (rsc_machine_parse_size(machine, text, length, &at->bytes) < 0) return -1;
+    for (size_t i = 0; i < machine->level_count && (*text < '0' || *text > '9'); i++)
+        if (machine->levels[i].size_bytes == at->bytes) memcpy(at->name, machine->levels[i].name, sizeof at->name);
+    return 0;
 }
 
 static int parse_sizes(struct comparing *comparing, const char *text) {

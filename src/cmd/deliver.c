@@ -56,7 +56,7 @@ static struct rsc_report_style style_of(const struct rsc_session *session, int f
         .page = session->page,
         .sections = session->sections,
         .screen = !session->full && !session->sections,
-        .lines_taken = session->lines_said + (session->output && strcmp(session->output, "-")), /* hint_next() */
+        .lines_taken = session->lines_said,
     };
 }
 
@@ -139,6 +139,7 @@ static int write_rendering(struct rsc_session *session, const struct rsc_result 
     struct rsc_machine machine;
     struct rsc_report_style style = style_of(session, !strcmp(path, "-"), &machine);
     style.data_file = data_file_of(session, keep, data_file);
+    style.lines_taken += keep && session->output && !strcmp(path, "-"); /* of hint_next() */
     int status = rsc_report_render(result, format, &style, &text, &bytes, error);
     if (status < 0) return status;
     status = write_text(path, text, bytes, format == RSC_REPORT_TEXT, error);

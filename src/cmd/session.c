@@ -52,7 +52,9 @@ const struct rsc_option rsc_output_options[] = {
      "text json csv folded speedscope html"},
     {RSC_OPT_FULL, 0, "full", NULL, "text: everything that is known, not just the first screen (40 lines)", NULL},
     {RSC_OPT_AT, 0, "at", "SIZE",
-     "rank code, pairs and objects by misses in a cache of SIZE (default: this machine's L2)", NULL},
+     "rank code, pairs and objects by misses in a cache of SIZE, as 1M or L2 (default: the largest of this machine's "
+     "caches with misses other than first touches)",
+     "L1d L2 L3"},
     {RSC_OPT_WEIGHT, 0, "weight", "WHAT",
      "folded and speedscope: weigh stacks by misses (at --at, default) or references", "misses references"},
     {RSC_OPT_NO_COMMAND, 0, "no-command", NULL,
@@ -165,7 +167,9 @@ static int parse_range(struct rsc_session *session, const char *text) {
 }
 
 static int parse_at(struct rsc_session *session, const char *text) {
-    return rsc_parse_u64(text, strlen(text), &session->at_bytes) < 0 || !session->at_bytes ? -1 : 0;
+    struct rsc_machine machine;
+    rsc_machine_read(&machine, NULL);
+    return rsc_machine_parse_size(&machine, text, strlen(text), &session->at_bytes);
 }
 
 static int parse_weight(struct rsc_session *session, const char *text) {
@@ -194,7 +198,7 @@ static const struct {
     {RSC_OPT_WINDOW, parse_window, "not FIRST or FIRST+COUNT, as 10M+1M"},
     {RSC_OPT_BITS, parse_bits, "not LO-HI=VALUE with bits from 0 to 63, as 6-9=3"},
     {RSC_OPT_EVERY, parse_every, "not a number from 1 up"},
-    {RSC_OPT_AT, parse_at, "not a size in bytes, as 256K or 32M"},
+    {RSC_OPT_AT, parse_at, "not a size in bytes, as 256K or 32M, nor a cache of this machine, as L2"},
     {RSC_OPT_WEIGHT, parse_weight, "not one of misses, references"},
 };
 

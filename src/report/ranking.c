@@ -210,18 +210,40 @@ uint64_t rsc_profile_coarse_misses(const struct rsc_profile *profile, uint64_t s
     return profile->cold + profile->invalidated + rsc_histogram_at_least(&coarse, size_lines);
 }
 
+#define ROOM_SHARE 0.001 /* fewer misses for want of room than this share of references do not matter */
+
+/* The index of the largest cache that misses for want of room; level_count: none does. */
+static size_t largest_too_small(const struct rsc_profile *profile, const struct rsc_machine *machine) {
+    uint64_t always = profile->cold + profile->invalidated;
+    for (size_t i = machine->level_count; i-- > 0;) {
+        uint64_t lines = machine->levels[i].size_bytes / profile->made.line_bytes;
+        if (lines > rsc_rows_told_apart(profile)) lines = rsc_rows_told_apart(profile);
+        uint64_t misses = rsc_profile_coarse_misses(profile, lines ? lines : 1) - always;
+        if ((double)misses >= ROOM_SHARE * (double)profile->references && misses) return i;
+    }
+    return machine->level_count;
+}
+
+static void choose_size(struct rsc_rank_size *size, const struct rsc_profile *profile,
+                        const struct rsc_machine *machine) {
+    size->bytes = 1 << 20;
+    if (!machine || !machine->level_count) return;
+    size_t at = largest_too_small(profile, machine), last = machine->level_count - 1;
+    size->why = at > last ? RSC_SIZE_ALL_FIT : RSC_SIZE_TOO_SMALL;
+    size->bytes = machine->levels[at > last ? 0 : at].size_bytes;
+}
+
 struct rsc_rank_size rsc_rank_size(const struct rsc_profile *profile, const struct rsc_report_style *style,
                                    uint64_t bytes) {
     const struct rsc_machine *machine = style->machine;
     struct rsc_rank_size size = {.bytes = bytes};
-    for (size_t i = 0; machine && i < machine->level_count && !size.bytes; i++)
-        if (machine->levels[i].level == 2) size.bytes = machine->levels[i].size_bytes;
-    if (!size.bytes) size.bytes = 1 << 20;
+    if (!size.bytes) choose_size(&size, profile, machine);
     size.lines = size.bytes / profile->made.line_bytes;
     if (!size.lines) size.lines = 1, size.bytes = profile->made.line_bytes;
     uint64_t known = rsc_rows_told_apart(profile); /* misses at larger sizes are not known */
     if (size.lines > known) {
         size.lowered = 1;
+        size.why = RSC_SIZE_GIVEN;
         size.lines = known;
         size.bytes = rsc_lines_to_bytes(known, profile->made.line_bytes);
     }

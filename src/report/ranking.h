@@ -66,14 +66,25 @@ int rsc_place_has_line(const struct rsc_place *place);
 /* An order of places in which places of one rank are equal. */
 int rsc_place_compare(const struct rsc_place *a, const struct rsc_place *b);
 
+/* Why a cache size is ranked at. */
+enum rsc_size_why {
+    RSC_SIZE_GIVEN,     /* it was asked for, or there are no caches to choose from */
+    RSC_SIZE_TOO_SMALL, /* of the machine's caches with misses for want of room, the largest */
+    RSC_SIZE_ALL_FIT,   /* in none, misses are for want of room: the smallest */
+};
+
 /* The cache size to rank at. */
 struct rsc_rank_size {
     uint64_t lines, bytes;
     const struct rsc_machine_level *level; /* name of the machine's level with this size, or NULL */
+    enum rsc_size_why why;
     int lowered;                           /* lowered to the largest size at which capped distances give misses */
 };
 
-/* `bytes` as far as this profile allows it; 0: the machine's L2, or 1 MiB if there is none. */
+/*
+ * `bytes` as far as this profile allows it; 0: the largest of the machine's caches in which a thousandth of references or
+ * more miss for want of room, or 1 MiB if no caches are known.
+ */
 struct rsc_rank_size rsc_rank_size(const struct rsc_profile *profile, const struct rsc_report_style *style,
                                    uint64_t bytes);
 

@@ -66,7 +66,7 @@ struct rsc_report_style {
     int unicode;    /* block and braille characters, else only ASCII */
     int colour;     /* ANSI colours: one for each cache level that would serve a reference */
     const struct rsc_machine *machine; /* whose caches to mark; NULL: none */
-    uint64_t at_bytes; /* cache size for ranking code, pairs and objects; 0: the machine's L2, else 1 MiB */
+    uint64_t at_bytes; /* cache size for ranking code, pairs and objects; 0: the one that matters (rsc_rank_size()) */
     int references;    /* stacks are weighed by references, not by misses at that size */
     const struct rsc_page_extras *page; /* extra contents of an HTML page (page.h); NULL: none */
     /* Profiles as text: */

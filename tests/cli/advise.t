@@ -111,5 +111,5 @@ $ reusescope advise wave.json --format html
 reusescope advise: --format html: not one of text, json
 [2]
 $ reusescope advise wave.json --at big
-reusescope advise: --at big: not a size in bytes, as 256K or 32M
+reusescope advise: --at big: not a size in bytes, as 256K or 32M, nor a cache of this machine, as L2
 [2]

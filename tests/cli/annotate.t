@@ -85,10 +85,10 @@ $ reusescope annotate wave.json --source-path tree --color=never | grep -c "$(pr
 
 # What makes no sense.
 $ reusescope annotate wave.json --at 1M,x
-reusescope annotate: --at 1M,x: not a list of up to 8 sizes in bytes, as 32K,1M
+reusescope annotate: --at 1M,x: not a list of up to 8 sizes in bytes or caches of this machine, as 32K,1M,L2
 [2]
 $ reusescope annotate wave.json --at 0
-reusescope annotate: --at 0: not a list of up to 8 sizes in bytes, as 32K,1M
+reusescope annotate: --at 0: not a list of up to 8 sizes in bytes or caches of this machine, as 32K,1M,L2
 [2]
 $ reusescope annotate wave.json --context -1
 reusescope annotate: --context -1: not a number of lines from 0 to 1000000
@@ -114,7 +114,7 @@ $ reusescope report wave.json --full --at 896K | sed -n '/Worst lines/,$p'
  - solver.c:71: all its misses are first touches: streaming through new memory.
  - solver.c:88: data returns after a median of 2.22 MiB, more than 896 KiB can
    hold; last used at solver.c:71.
- - mem.c:10: 8 % of its references return after 3.75 MiB (median), more than
+ - mem.c:10: 8 % of references return after a median of 3.75 MiB, more than
    896 KiB can hold; last used by this same line.
 \
  Worst pairs  by misses in a cache of 896 KiB
@@ -135,7 +135,7 @@ $ reusescope report wave.json --at 112M | grep -c solver.c:88
 0
 [1]
 $ reusescope report wave.json --at big
-reusescope report: --at big: not a size in bytes, as 256K or 32M
+reusescope report: --at big: not a size in bytes, as 256K or 32M, nor a cache of this machine, as L2
 [2]
 $ reusescope report wave.json --format csv | grep 'mem.c:10 copy"'
 0,single,64,code,"mem.c:10 copy",,,5000,,4993,5000

@@ -142,10 +142,10 @@ $ reusescope analyze --every 0 a.din
 reusescope analyze: --every 0: not a number from 1 up
 [2]
 $ reusescope analyze --at 0 a.din
-reusescope analyze: --at 0: not a size in bytes, as 256K or 32M
+reusescope analyze: --at 0: not a size in bytes, as 256K or 32M, nor a cache of this machine, as L2
 [2]
-$ reusescope analyze --at L2 a.din
-reusescope analyze: --at L2: not a size in bytes, as 256K or 32M
+$ reusescope analyze --at L9 a.din
+reusescope analyze: --at L9: not a size in bytes, as 256K or 32M, nor a cache of this machine, as L2
 [2]
 $ reusescope analyze --no-code=1 a.din
 reusescope analyze: --no-code takes no value

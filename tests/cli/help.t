@@ -128,7 +128,9 @@ output:
       --full                  text: everything that is known, not just the first
                               screen (40 lines)
       --at SIZE               rank code, pairs and objects by misses in a cache
-                              of SIZE (default: this machine's L2)
+                              of SIZE, as 1M or L2 (default: the largest of this
+                              machine's caches with misses other than first
+                              touches)
       --weight WHAT           folded and speedscope: weigh stacks by misses (at
                               --at, default) or references
       --no-command            for sharing: leave out the command line and the

@@ -29,13 +29,14 @@ $ reusescope report
     0 % ++-----------+----------+-----------+----------+-----------+----------+
        64 B        512 B      4 KiB      32 KiB     256 KiB      2 MiB   16 MiB
 \
- Worst lines  of your code, by misses in L2 (896 KiB)
-    70.0 k  97.0 %  /home/u/wave/src/solver.c:71 sweep
+ Worst lines  of your code, by misses in L2 (896 KiB), the largest too small
+        L2   share      L1d       L3  where
+    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
      all its misses are first touches: streaming through new memory
-     1,800   2.5 %  /home/u/wave/src/solver.c:88 relax
+     1,800   2.5 %    1,800        0  /home/u/wave/src/solver.c:88 relax
      data returns after a median of 2.22 MiB, more than L2 holds
-       400   0.6 %  mem.c:10 copy
-     8 % of its references return after 3.75 MiB (median), more than L2 holds
+       400   0.6 %      400        0  mem.c:10 copy
+     8 % of references return after a median of 3.75 MiB, more than L2 holds
 \
  Next  reusescope report -o report.html       one page: drag the cache size
        reusescope annotate                    source lines with their misses
@@ -58,19 +59,60 @@ $ cp wave.json 'a b.json'; reusescope report 'a b.json' | grep -c Next
 0
 [1]
 
+# Ranked at the largest cache that is too small, with the others beside it; or at any, by name.
+$ heads() { grep -A2 '^ Worst lines'; }
+$ reusescope report | heads
+ Worst lines  of your code, by misses in L2 (896 KiB), the largest too small
+        L2   share      L1d       L3  where
+    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+$ $SOURCE/tests/caches 32K,8M,16M fit; REUSESCOPE_TEST_CACHES=$PWD/fit reusescope report | heads
+ Worst lines  of your code, by misses in L1d (32 KiB), the largest too small
+       L1d   share       L2       L3  where
+    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+$ $SOURCE/tests/caches 8M,9M,16M large; REUSESCOPE_TEST_CACHES=$PWD/large reusescope report | heads
+ Worst lines  of your code, by misses in L1d (8 MiB): no cache is too small
+       L1d   share       L2       L3  where
+    70.0 k 100.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+$ for level in L1 l1d L2 L3; do reusescope report --at $level | heads; done
+ Worst lines  of your code, by misses in L1d (32 KiB)
+       L1d   share       L2       L3  where
+    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+ Worst lines  of your code, by misses in L1d (32 KiB)
+       L1d   share       L2       L3  where
+    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+ Worst lines  of your code, by misses in L2 (896 KiB)
+        L2   share      L1d       L3  where
+    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+ Worst lines  of your code, by misses in L3 (16 MiB)
+        L3   share      L1d       L2  where
+    70.0 k 100.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+$ for level in L1d L3; do reusescope annotate wave.json --at $level 2>&1 | sed -n 2p; reusescope advise wave.json --at $level | head -2; done
+   99.4 % of misses in L1d (32 KiB), 93.4 % of references
+For a cache of 32 KiB:
+\
+   100 % of misses in L3 (16 MiB), 93.4 % of references
+For a cache of 16 MiB:
+\
+$ reusescope report --at L3 --format folded | wc -l; reusescope report --at L4
+1
+reusescope report: --at L4: not a size in bytes, as 256K or 32M, nor a cache of this machine, as L2
+[2]
+$ reusescope diff wave.json wave.json --at L1d,L3 | grep -c 'L1d\|L3'
+2
+
 # Everything, or parts of it.
 $ reusescope report --full | grep '^ [A-Z]'
  Reuse distance  other lines touched between two uses of a line
  Miss ratio  of a fully associative LRU cache, by its size
  Distance that covers  this share of all reuses
  In words
- Worst lines  by misses in L2 (896 KiB)
- Worst pairs  by misses in L2 (896 KiB)
- Worst objects  by misses in L2 (896 KiB)
+ Worst lines  by misses in L2 (896 KiB), the largest too small
+ Worst pairs  by misses in L2 (896 KiB), the largest too small
+ Worst objects  by misses in L2 (896 KiB), the largest too small
 $ reusescope report --section objects,pairs
 -- Memory reuse ----------------------------------------------------------------
 \
- Worst pairs  by misses in L2 (896 KiB)
+ Worst pairs  by misses in L2 (896 KiB), the largest too small
     misses    share    median distance  used, then used again
      1,800    2.5 %   36.9 k  2.25 MiB  /home/u/wave/src/solver.c:71 sweep
                                      -> /home/u/wave/src/solver.c:88 relax
@@ -79,7 +121,7 @@ $ reusescope report --section objects,pairs
                                      -> mem.c:10 copy
    +-7 (row 2): references that may belong to rows dropped from a full table.
 \
- Worst objects  by misses in L2 (896 KiB)
+ Worst objects  by misses in L2 (896 KiB), the largest too small
     misses    share       size  kind    name
     70.0 k   97.0 %   4.27 MiB  global  grid
      1,797    2.5 %      1 MiB  heap    array allocated at solver.c:12
@@ -119,8 +161,7 @@ $ reusescope analyze side.csv --model both | sed '/^ made by/s/,[^,]*$//'
         |
         |
         |
-        |
- 44.4 % +
+   50 % +
         |bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
         |
         |
@@ -129,12 +170,13 @@ $ reusescope analyze side.csv --model both | sed '/^ made by/s/,[^,]*$//'
        64 B           256 B          1 KiB           4 KiB         16 KiB
          a one cache per thread   b one cache for all threads
 \
- Worst lines  by misses in L2 (896 KiB)
-       300  33.3 %  0x100
+ Worst lines  by misses in L1d (32 KiB): no cache is too small
+       L1d   share       L2       L3  where
+       300  33.3 %      300      300  0x100
      all its misses are first touches: streaming through new memory
-       300  33.3 %  0x200
+       300  33.3 %      300      300  0x200
      all its misses are first touches: streaming through new memory
-       300  33.3 %  0x300
+       300  33.3 %      300      300  0x300
      mostly lines that another thread had written in between
 \
  Next  reusescope report -o report.html       one page: drag the cache size

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/numbers.h"
 #include "base/sysfs_caches.h"
 
 static int by_size(const void *left, const void *right) {
@@ -25,4 +27,15 @@ void rsc_machine_read(struct rsc_machine *machine, const char *root) {
         snprintf(level->name, sizeof level->name, "L%u%s", level->level, caches[i].type == 'D' ? "d" : "");
     }
     qsort(machine->levels, machine->level_count, sizeof machine->levels[0], by_size);
+}
+
+int rsc_machine_parse_size(const struct rsc_machine *machine, const char *text, size_t length, uint64_t *bytes) {
+    if (!rsc_parse_u64(text, length, bytes)) return *bytes ? 0 : -1;
+    for (size_t i = 0; i < machine->level_count; i++) {
+        const struct rsc_machine_level *level = &machine->levels[i];
+        if (length < 2 || length > strlen(level->name) || strncasecmp(level->name, text, length)) continue;
+        *bytes = level->size_bytes;
+        return 0;
+    }
+    return -1;
 }

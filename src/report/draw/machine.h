@@ -28,4 +28,7 @@ struct rsc_machine {
  */
 void rsc_machine_read(struct rsc_machine *machine, const char *root);
 
+/* Parses a size in bytes (as 256K), or a cache of the machine by its name (L1d, L2; L1 is L1d). 0, or -1 for neither. */
+int rsc_machine_parse_size(const struct rsc_machine *machine, const char *text, size_t length, uint64_t *bytes);
+
 #endif

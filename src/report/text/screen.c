@@ -223,9 +223,37 @@ static void put_curve(struct rsc_text *text, const struct screen *screen, unsign
 
 /* ---- the worst lines ---- */
 
-/* Private caches are those of a core: the first two levels. */
-static const struct rsc_profile *model_at(const struct screen *screen, unsigned level) {
-    return screen->models[screen->count > 1 && level > 2];
+/* The size to rank at, and the model: the shared one in caches beyond the second level, which cores share. */
+static const struct rsc_profile *model_ranked(const struct screen *screen, struct rsc_rank_size *size) {
+    const struct rsc_profile *shared = screen->models[screen->count - 1];
+    *size = rsc_rank_size(shared, screen->style, screen->style->at_bytes);
+    if (screen->count == 1 || (size->level && size->level->level > 2)) return shared;
+    struct rsc_rank_size private = rsc_rank_size(screen->models[0], screen->style, screen->style->at_bytes);
+    if (!private.level || private.level->level <= 2) *size = private;
+    return screen->models[0];
+}
+
+/* Misses at the machine's other caches, a column each. */
+static void put_others(struct rsc_text *text, const struct screen *screen, const struct rsc_why *why,
+                       const struct rsc_rank *rank) {
+    const struct rsc_machine *machine = screen->style->machine;
+    for (size_t i = 0; machine && i < machine->level_count && screen->style->width >= 80; i++) {
+        const struct rsc_machine_level *level = &machine->levels[i];
+        uint64_t lines = level->size_bytes / why->lines->profile->made.line_bytes;
+        if (level->size_bytes == why->size.bytes) continue;
+        if (!rank) rsc_text_put(text, "%9s", level->name);
+        else if (lines > rsc_rows_told_apart(why->lines->profile)) rsc_text_put(text, "%9s", "-");
+        else rsc_text_put(text, "%9s", rsc_show_short(rsc_rank_misses(why->lines, rank, lines)).text);
+    }
+}
+
+static void put_columns(struct rsc_text *text, const struct screen *screen, const struct rsc_why *why) {
+    rsc_text_tint(text, RSC_DIM);
+    rsc_text_put(text, "%10s%8s", why->size.level ? why->size.level->name : "misses", "share");
+    put_others(text, screen, why, NULL);
+    rsc_text_put(text, "  where");
+    rsc_text_tint(text, RSC_PLAIN);
+    rsc_text_put(text, "\n");
 }
 
 static void put_line(struct rsc_text *text, const struct screen *screen, const struct rsc_why *why,
@@ -234,8 +262,10 @@ static void put_line(struct rsc_text *text, const struct screen *screen, const s
     const struct rsc_code_row *row = rank->rows[0];
     const struct rsc_place *place = why->lines->what == RSC_RANK_OWN ? rsc_own_place(row) : &row->place;
     struct rsc_why_words words = rsc_why_line(why, rank);
-    rsc_text_put(text, "%10s%8s  ", rsc_show_short(rank->misses).text,
+    rsc_text_put(text, "%10s%8s", rsc_show_short(rank->misses).text,
                  rsc_show_share(all_misses ? (double)rank->misses / (double)all_misses : 0).text);
+    put_others(text, screen, why, rank);
+    rsc_text_put(text, "  ");
     rsc_put_place(text, place, style->width - text->column);
     rsc_text_put(text, "\n");
     rsc_text_pad_to(text, 5);
@@ -248,8 +278,8 @@ static void put_line(struct rsc_text *text, const struct screen *screen, const s
 
 static void put_worst(struct rsc_text *text, const struct screen *screen) {
     const struct rsc_report_style *style = screen->style;
-    struct rsc_rank_size size = rsc_rank_size(screen->models[0], style, style->at_bytes);
-    const struct rsc_profile *profile = model_at(screen, size.level ? size.level->level : 0);
+    struct rsc_rank_size size;
+    const struct rsc_profile *profile = model_ranked(screen, &size);
     struct rsc_ranking lines, pairs = {0};
     uint64_t all_misses = rsc_profile_coarse_misses(profile, size.lines);
     char what[128];
@@ -266,11 +296,13 @@ static void put_worst(struct rsc_text *text, const struct screen *screen) {
     }
     if (!failed) failed = rsc_ranking_make(&pairs, profile, RSC_RANK_PAIRS, size.lines);
     text->failed |= failed != 0;
-    snprintf(what, sizeof what, "%s%s", own ? "of your code, " : "", rsc_worst_words(&size, style->width - 14).text);
+    snprintf(what, sizeof what, "%s%s", own ? "of your code, " : "",
+             rsc_worst_words(&size, style->width - (own ? 28 : 14)).text);
     rsc_put_section(text, style, "Worst lines", what);
     struct rsc_why why = {&lines, &pairs, size, style->unicode};
     if (!failed && (!lines.count || !lines.ranks[0].misses))
         rsc_text_paragraph(text, 3, style->width, "Nothing misses at this size.");
+    else if (!failed) put_columns(text, screen, &why);
     for (size_t i = 0; !failed && i < lines.count && i < LINES_SHOWN; i++)
         if (lines.ranks[i].misses && (!i || (double)lines.ranks[i].misses >= SHARE_SHOWN * (double)all_misses))
             put_line(text, screen, &why, &lines.ranks[i], all_misses);

@@ -66,7 +66,7 @@ struct rsc_why_words rsc_why_line(const struct rsc_why *why, const struct rsc_ra
         return words;
     }
     show_distance(why, rsc_rank_median(why->lines, rank, why->size.lines), distance, sizeof distance);
-    snprintf(words.reason, sizeof words.reason, "%s of its references return after %s (median), more than %s",
+    snprintf(words.reason, sizeof words.reason, "%s of references return after a median of %s, more than %s",
              rsc_show_percent((double)far / (double)rank->references).text, distance, cache);
     return words;
 }

@@ -33,11 +33,21 @@ struct worst {
 };
 
 struct rsc_worst_words rsc_worst_words(const struct rsc_rank_size *size, unsigned columns) {
+    static const char *const whys[] = {
+        [RSC_SIZE_GIVEN] = "",
+        [RSC_SIZE_TOO_SMALL] = ", the largest too small",
+        [RSC_SIZE_ALL_FIT] = ": no cache is too small",
+    };
     struct rsc_worst_words words;
     struct rsc_shown bytes = rsc_show_bytes(size->bytes);
-    if (size->level) snprintf(words.text, sizeof words.text, "by misses in %s (%s)", size->level->name, bytes.text);
-    else snprintf(words.text, sizeof words.text, "by misses in a cache of %s", bytes.text);
-    if (strlen(words.text) > columns) snprintf(words.text, sizeof words.text, "at %s", bytes.text);
+    for (int with_why = 1; with_why >= 0; with_why--) {
+        const char *why = with_why ? whys[size->why] : "";
+        if (size->level)
+            snprintf(words.text, sizeof words.text, "by misses in %s (%s)%s", size->level->name, bytes.text, why);
+        else snprintf(words.text, sizeof words.text, "by misses in a cache of %s%s", bytes.text, why);
+        if (strlen(words.text) <= columns) return words;
+    }
+    snprintf(words.text, sizeof words.text, "at %s", bytes.text);
     return words;
 }
 
