@@ -236,13 +236,17 @@ static int describe(const struct request *request, const struct rsc_loop_region 
                                      .line = region->line};
     rsc_loop_region_schedule(region, loop->schedule, sizeof loop->schedule);
     if (!region->gap_count) return 0;
-    if (!(loop->gap = calloc(region->gap_count, sizeof *loop->gap))) return rsc_fail_memory(error, "results");
-    loop->gap_count = region->gap_count;
-    for (uint32_t i = 0; i < region->gap_count; i++)
-        loop->gap[i] = (struct rsc_loops_gap){.file = region->gap[i].file ? region->gap[i].file : region->file,
-                                              .text = region->gap[i].text,
-                                              .reason = region->gap[i].reason,
-                                              .line = region->gap[i].line};
+    loop->gap = calloc(region->gap_count, sizeof *loop->gap);
+    loop->assumed = calloc(region->gap_count, sizeof *loop->assumed);
+    if (!loop->gap || !loop->assumed) return rsc_fail_memory(error, "results");
+    for (uint32_t i = 0; i < region->gap_count; i++) {
+        const struct rsc_loop_gap *from = &region->gap[i];
+        *(from->assumed ? &loop->assumed[loop->assumed_count++] : &loop->gap[loop->gap_count++]) =
+            (struct rsc_loops_gap){.file = from->file ? from->file : region->file,
+                                   .text = from->text,
+                                   .reason = from->reason,
+                                   .line = from->line};
+    }
     return 0;
 }
 
@@ -268,6 +272,9 @@ static void list_loops(const struct request *request, const uint32_t *regions) {
         uint32_t references = request->program->region[regions[l]].reference_count;
         printf("%s:%u: %s: %s, %u reference%s in the source\n", loop->file, loop->line,
                loop->function ? loop->function : loop->name, loop->schedule, references, references == 1 ? "" : "s");
+        for (size_t i = 0; i < loop->assumed_count; i++)
+            printf("%s:%u:   %s\n", loop->assumed[i].file ? loop->assumed[i].file : loop->file, loop->assumed[i].line,
+                   loop->assumed[i].reason);
         for (size_t i = 0; i < loop->gap_count; i++)
             printf("%s:%u:   not affine: %s\n", loop->gap[i].file ? loop->gap[i].file : loop->file, loop->gap[i].line,
                    loop->gap[i].reason);

@@ -24,6 +24,8 @@ const struct rsc_option rsc_loops_input_options[] = {
     {RSC_OPT_BASE, 0, "base", "ARRAY=ADDRESS",
      "where an array starts (default: from 0, each at the next line boundary)", NULL},
     {RSC_OPT_COUNT_SCALARS, 0, "count-scalars", NULL, "scalar variables are in memory, not in registers", NULL},
+    {RSC_OPT_TAKEN, 0, "taken", "PERCENT",
+     "how often conditions that depend on data hold (default 50); LINE=PERCENT: those of a line", NULL},
     {RSC_OPT_MAX_SECONDS, 0, "max-seconds", "N", "time limit for reading the source (default 30)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
@@ -43,6 +45,21 @@ static int add_flag(struct rsc_loops_input *input, const struct rsc_option_parse
     flag[1] = letter;
     memcpy(flag + 2, parser->value, length + 1);
     input->flags[input->flag_count++] = flag;
+    return -1;
+}
+
+/* 25, or 12=25 for the conditions of line 12. */
+static int add_chance(struct rsc_loops_input *input, const struct rsc_option_parser *parser) {
+    size_t length = name_length(parser->value);
+    const char *number = length ? parser->value + length + 1 : parser->value;
+    char *end;
+    uint64_t line = 0;
+    double percent = strtod(number, &end);
+    if ((length && (rsc_parse_u64(parser->value, length, &line) < 0 || !line || line > UINT32_MAX)) || end == number ||
+        *end || !(percent >= 0 && percent <= 100))
+        return rsc_option_refuse(parser, "not PERCENT or LINE=PERCENT, from 0 to 100");
+    if (input->chance_count == RSC_LOOPS_CHANCES_MAX) return rsc_option_refuse(parser, "too many of these");
+    input->chances[input->chance_count++] = (struct rsc_c_chance){.line = (uint32_t)line, .share = percent / 100};
     return -1;
 }
 
@@ -87,6 +104,7 @@ int rsc_loops_input_option(struct rsc_loops_input *input, const struct rsc_optio
     case RSC_OPT_COUNT_SCALARS: input->source.count_scalars = 1; return -1;
     case RSC_OPT_MAX_SECONDS:
         return rsc_option_fraction(parser, 0.1, 86400, "not a number from 0.1 to 86400", &input->source.seconds_max);
+    case RSC_OPT_TAKEN: return add_chance(input, parser);
     case RSC_OPT_TOGETHER: input->source.together = 1; return -1;
     default: return -2;
     }
@@ -128,6 +146,8 @@ static int read_source(struct rsc_loops_input *input, char **text, size_t *bytes
     input->source.flag_count = input->flag_count;
     input->source.settings = input->settings;
     input->source.setting_count = input->setting_count;
+    input->source.chances = input->chances;
+    input->source.chance_count = input->chance_count;
     snprintf(path, sizeof path, "%s", input->path);
     if (input->compile_commands) {
         status = rsc_compile_command_find(&command, input->compile_commands, input->path, error);

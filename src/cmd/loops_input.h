@@ -8,6 +8,7 @@
 #define RSC_LOOPS_FLAGS_MAX 512
 #define RSC_LOOPS_SETTINGS_MAX 256
 #define RSC_LOOPS_BASES_MAX 256
+#define RSC_LOOPS_CHANCES_MAX 256
 
 enum {
     RSC_OPT_DEFINE = RSC_OPT_VERB,
@@ -17,6 +18,7 @@ enum {
     RSC_OPT_BASE,
     RSC_OPT_COMPILE_COMMANDS,
     RSC_OPT_COUNT_SCALARS,
+    RSC_OPT_TAKEN,
     RSC_OPT_TOGETHER,
     RSC_OPT_MAX_SECONDS,
     RSC_OPT_LOOPS_VERB,
@@ -35,6 +37,8 @@ struct rsc_loops_input {
         uint64_t address;
     } bases[RSC_LOOPS_BASES_MAX];
     size_t base_count;
+    struct rsc_c_chance chances[RSC_LOOPS_CHANCES_MAX];
+    size_t chance_count;
     const char *compile_commands;
     struct rsc_c_options source;
 };

@@ -28,6 +28,7 @@ void rsc_loops_findings_free(struct rsc_loops_findings *findings) {
         while (loop->variant_count) rsc_loops_drop_variant(loop);
         free(loop->variant);
         free(loop->gap);
+        free(loop->assumed);
     }
     free(findings->loop);
 }

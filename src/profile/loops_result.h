@@ -79,7 +79,7 @@ struct rsc_loops_variant {
     size_t result_count;
 };
 
-/* A part of a loop that is not affine and therefore not analysed. */
+/* A part of a loop that is not affine and therefore not analysed, or analysed under an assumption. */
 struct rsc_loops_gap {
     const char *file;   /* NULL: not known */
     const char *text;   /* source text; NULL: none */
@@ -96,6 +96,8 @@ struct rsc_loops_found {
     char too_large[256];  /* the gap of a loop that is too large to analyse; else empty */
     struct rsc_loops_gap *gap; /* owned */
     size_t gap_count;
+    struct rsc_loops_gap *assumed; /* owned */
+    size_t assumed_count;
     struct rsc_loops_variant *variant; /* owned; the first is the loop as it is. None: not analysed */
     size_t variant_count;
 };

@@ -90,11 +90,11 @@ reusescope: gap.c:4: subscript at[i] is not affine: at[i] is loaded from memory 
 $ cat gap.json
 {"schema":"reusescope-loops/1","line_bytes":64,"loops":[
   {"file":"gap.c","line":3,"function":"f","name":"f:3","schedule":"sequential","references":null,"distinct":null,"nonaffine":[
-    {"file":"gap.c","line":4,"reason":"subscript at[i] is not affine: at[i] is loaded from memory","text":"a[at[i]]"}],"threads":[],"what_if":[]}]}
+    {"file":"gap.c","line":4,"reason":"subscript at[i] is not affine: at[i] is loaded from memory","text":"a[at[i]]"}],"assumptions":[],"threads":[],"what_if":[]}]}
 $ reusescope loops gap.c -t 1 --skip-nonaffine -q --at 1K --format json -o - | head -12
 {"schema":"reusescope-loops/1","line_bytes":64,"loops":[
   {"file":"gap.c","line":3,"function":"f","name":"f:3","schedule":"sequential","references":9,"distinct":1,"nonaffine":[
-    {"file":"gap.c","line":4,"reason":"subscript at[i] is not affine: at[i] is loaded from memory","text":"a[at[i]]"}],"threads":[
+    {"file":"gap.c","line":4,"reason":"subscript at[i] is not affine: at[i] is loaded from memory","text":"a[at[i]]"}],"assumptions":[],"threads":[
     {"t":1,"interleave":"drift","exact":true,"samples":9,"mrc":[
       {"lines":1,"bytes":64,"miss_ratio":0.1111111111111111,"low":0.1111111111111111,"high":0.1111111111111111}],"at_bytes":1024,"references":[
       {"file":"gap.c","line":4,"array":"at","kind":"read","text":"at[i]","references":9,"samples":9,"cold":1,"misses":1}],"private":null}],"what_if":[]}]}

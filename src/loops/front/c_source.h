@@ -10,12 +10,20 @@
 
 #include "loops/tree/loop_text.h"
 
+/* How often a condition that depends on data holds; line 0: those without a chance of their own. */
+struct rsc_c_chance {
+    uint32_t line;
+    double share; /* 0 to 1 */
+};
+
 struct rsc_c_options {
     const char *const *flags; /* for the preprocessor: "-DN=1024", "-Iinclude" ... */
     size_t flag_count;
     const char *directory;             /* where the preprocessor runs; NULL: here */
     struct rsc_loop_setting *settings; /* values of variables */
     size_t setting_count;
+    const struct rsc_c_chance *chances; /* of several for a line the last counts; none: 0.5 */
+    size_t chance_count;
     const char *function; /* NULL: every function of the file that no other function in it calls */
     int count_scalars;    /* scalar variables are in memory, not in registers */
     int together;         /* all loops of a function, in sequence, are one region */

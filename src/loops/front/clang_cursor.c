@@ -182,15 +182,12 @@ int front_no_memory(struct front *front) {
     return -1;
 }
 
-void front_gap(struct front *front, CXCursor cursor, const char *format, ...) {
+static void note(struct front *front, CXCursor cursor, int assumed, const char *format, va_list arguments) {
     char reason[256];
     const char *file;
     unsigned line;
-    va_list arguments;
     if (!front->at || front->gaps_muted) return;
-    va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
-    va_end(arguments);
     front_place(front, cursor, &file, &line);
     struct rsc_loop_region *region = &front->program->region[front->region];
     const char *text = front_source(front, cursor);
@@ -198,7 +195,22 @@ void front_gap(struct front *front, CXCursor cursor, const char *format, ...) {
     for (uint32_t i = 0; i < region->gap_count; i++) /* every path of a statement reports the same gap */
         if (region->gap[i].line == line && !strcmp(region->gap[i].reason, reason) && !strcmp(region->gap[i].text, text))
             return;
-    if (rsc_loop_add_gap(front->program, region, file, line, text, reason)) front->out_of_memory = 1;
+    struct rsc_loop_gap gap = {.assumed = assumed, .file = file, .line = line, .text = text, .reason = reason};
+    if (rsc_loop_add_gap(front->program, region, &gap)) front->out_of_memory = 1;
+}
+
+void front_gap(struct front *front, CXCursor cursor, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    note(front, cursor, 0, format, arguments);
+    va_end(arguments);
+}
+
+void front_assumption(struct front *front, CXCursor cursor, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    note(front, cursor, 1, format, arguments);
+    va_end(arguments);
 }
 
 CXCursor front_body(struct front *front, CXCursor function) {

@@ -372,7 +372,9 @@ static void eval_conditional(struct front *front, CXCursor cursor, struct value 
         value_opaque(value, "it is not an integer");
         return;
     }
+    front->no_chance += !reads;
     int holds = front_condition(front, kids.item[0], reason, sizeof reason);
+    front->no_chance -= !reads;
     if (holds < 0) {
         if (reads) front_gap(front, cursor, "which side is read is not affine: %s", reason);
         value_opaque(value, "%s", reason);
@@ -513,6 +515,7 @@ int front_unsigned_negative(struct front *front, CXCursor side, const struct val
 int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room) {
     struct value left, right;
     struct rsc_affine affine;
+    size_t made = front->pending_count;
     cursor = front_strip(front, cursor);
     enum CXCursorKind kind = front_kind(front, cursor);
     struct kids kids = front_kids(front, cursor);
@@ -539,8 +542,10 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
             }
             front_eval(front, kids.item[0], &left);
             front_eval(front, kids.item[1], &right);
-            if (left.kind == VALUE_OPAQUE || right.kind == VALUE_OPAQUE)
-                return snprintf(reason, room, "%s", left.kind == VALUE_OPAQUE ? left.reason : right.reason), -1;
+            if (left.kind == VALUE_OPAQUE || right.kind == VALUE_OPAQUE) {
+                snprintf(reason, room, "%s", left.kind == VALUE_OPAQUE ? left.reason : right.reason);
+                return front_chance(front, cursor, made, reason);
+            }
             if (left.kind == VALUE_POINTER || right.kind == VALUE_POINTER)
                 return snprintf(reason, room, "a comparison of pointers"), -1;
             if (front_unsigned_negative(front, kids.item[0], &left) ||
@@ -550,6 +555,10 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
         }
     }
     front_eval(front, cursor, &left);
+    if (left.kind == VALUE_OPAQUE) {
+        snprintf(reason, room, "%s", left.reason);
+        return front_chance(front, cursor, made, reason);
+    }
     if (left.kind != VALUE_NUMBER || value_affine(front, &left, &affine))
         return snprintf(reason, room, "%s", left.kind == VALUE_OPAQUE ? left.reason : "a pointer as a condition"), -1;
     int zero = front_decide(front, RSC_WHEN_ZERO, &affine, 0);
@@ -573,6 +582,21 @@ static enum CXChildVisitResult look_for_reference(struct front *front, CXCursor 
     if (kind == CXCursor_DeclRefExpr && front->options->count_scalars && !type_is_integer(front_type(front, cursor)))
         touches = 1;
     return touches ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+static enum CXChildVisitResult look_for_memory(struct front *front, CXCursor cursor, void *context) {
+    enum CXCursorKind kind = front_kind(front, cursor);
+    enum CXUnaryOperatorKind op = front->clang.getCursorUnaryOperatorKind(cursor);
+    int scalar = kind == CXCursor_BinaryOperator || kind == CXCursor_CompoundAssignOperator ||
+                 (kind == CXCursor_UnaryOperator && op != CXUnaryOperator_Deref);
+    if (scalar && !front->options->count_scalars) return CXChildVisit_Recurse;
+    if (kind == CXCursor_ContinueStmt) return CXChildVisit_Break; /* skips what may touch it */
+    return look_for_reference(front, cursor, context);
+}
+
+/* Whether it may touch memory; scalar variables in registers do not count. */
+int front_touches_memory(struct front *front, CXCursor cursor) {
+    return front_finds(front, cursor, look_for_memory, NULL);
 }
 
 /* Whether evaluating it may touch memory or change anything. */

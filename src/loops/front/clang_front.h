@@ -155,6 +155,7 @@ struct front {
     CXCursor calls[FRONT_CALLS_MAX];
     unsigned call_depth;
     int gaps_muted;
+    int no_chance; /* nothing in memory depends on the condition: no assumption about it is needed */
 };
 
 struct kids {
@@ -178,6 +179,8 @@ int type_is_array(CXType type);
 int type_is_floating(CXType type);
 int front_constant(struct front *front, CXCursor cursor, int64_t *value); /* by the compiler; 0 if not constant */
 void front_gap(struct front *front, CXCursor cursor, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void front_assumption(struct front *front, CXCursor cursor, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 int front_no_memory(struct front *front);
 CXCursor front_body(struct front *front, CXCursor function); /* its compound statement; null cursor: none */
 /* Whether `look` finds what it looks for in a tree: Break is found, Continue passes over what is below. */
@@ -243,7 +246,14 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value);
 void front_convert(struct front *front, CXType to, struct value *value); /* opaque if the value may not fit */
 int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room); /* 1, 0, or -1 with the reason */
 int front_has_references(struct front *front, CXCursor cursor);
+int front_touches_memory(struct front *front, CXCursor cursor);
 int front_unsigned_negative(struct front *front, CXCursor side, const struct value *value); /* may it be compared so? */
+
+/*
+ * clang_chance.c: a condition that depends on data, as an assumption. The references it made are pending[made] and
+ * after. Returns 1 or 0, or -1 if it cannot be assumed.
+ */
+int front_chance(struct front *front, CXCursor condition, size_t made, const char *reason);
 
 /* clang_call.c */
 void front_call(struct front *front, CXCursor call, struct value *value);

@@ -171,7 +171,11 @@ static void if_path(struct front *front, void *data) {
     struct kids kids = front_kids(front, statement);
     char reason[REASON_BYTES];
     if (kids.count < 2) return;
+    int idle =
+        !front_touches_memory(front, kids.item[1]) && (kids.count < 3 || !front_touches_memory(front, kids.item[2]));
+    front->no_chance += idle;
     int holds = front_condition(front, kids.item[0], reason, sizeof reason);
+    front->no_chance -= idle;
     if (holds < 0) {
         for (unsigned i = 1; i < kids.count; i++) unknown_branch(front, statement, kids.item[i], reason);
         return;

@@ -205,22 +205,21 @@ static int reference_statement(struct reader *reader, struct rsc_loop_node *refe
     return reference->text ? reader_next(reader) : reader_out_of_room(reader);
 }
 
-static int without_statement(struct reader *reader, struct rsc_loop_region *region) {
-    const char *file = NULL, *text = NULL;
-    uint32_t line = 0;
-    int status = location(reader, &file, &line);
+static int gap_statement(struct reader *reader, struct rsc_loop_region *region, int assumed) {
+    struct rsc_loop_gap gap = {.assumed = assumed};
+    int status = location(reader, &gap.file, &gap.line);
     if (status) return status;
     if (reader->kind != TOKEN_STRING)
-        return reader_complain(reader, RSC_EFORMAT, "without needs a reason in quotes, not ", reader->text);
-    char *reason = rsc_arena_strdup(&reader->program->arena, reader->text);
-    if (!reason) return reader_out_of_room(reader);
+        return reader_complain(
+            reader, RSC_EFORMAT,
+            assumed ? "assume needs a reason in quotes, not " : "without needs a reason in quotes, not ", reader->text);
+    if (!(gap.reason = rsc_arena_strdup(&reader->program->arena, reader->text))) return reader_out_of_room(reader);
     if ((status = reader_next(reader))) return status;
     if (reader->kind == TOKEN_STRING) {
-        if (!(text = rsc_arena_strdup(&reader->program->arena, reader->text))) return reader_out_of_room(reader);
+        if (!(gap.text = rsc_arena_strdup(&reader->program->arena, reader->text))) return reader_out_of_room(reader);
         if ((status = reader_next(reader))) return status;
     }
-    status = rsc_loop_add_gap(reader->program, region, file, line, text, reason);
-    return status ? reader_out_of_room(reader) : 0;
+    return rsc_loop_add_gap(reader->program, region, &gap) ? reader_out_of_room(reader) : 0;
 }
 
 static int parallel_statement(struct reader *reader, struct rsc_loop_node *node) {
@@ -250,8 +249,9 @@ static int statements(struct reader *reader, struct rsc_loop_node *parent, struc
     int status = 0;
     while (!status && !reader_is(reader, "}")) {
         size_t w = 0;
-        if (region && (status = reader_take(reader, "without"))) {
-            status = status < 0 ? status : without_statement(reader, region);
+        int assumed = region && reader_is(reader, "assume");
+        if (region && (assumed || reader_is(reader, "without"))) {
+            if (!(status = reader_next(reader))) status = gap_statement(reader, region, assumed);
             continue;
         }
         while (w < sizeof words / sizeof *words && !reader_is(reader, words[w].word)) w++;

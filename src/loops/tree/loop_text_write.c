@@ -270,7 +270,7 @@ static void put_region(struct writer *writer, const struct rsc_loop_region *regi
     put_location(writer, region->file, region->line);
     put(writer, " {\n");
     for (uint32_t i = 0; i < region->gap_count; i++) {
-        put(writer, "  without");
+        put(writer, region->gap[i].assumed ? "  assume" : "  without");
         put_location(writer, region->gap[i].file, region->gap[i].line);
         put(writer, " ");
         put_string(writer, region->gap[i].reason);

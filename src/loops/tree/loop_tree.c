@@ -119,16 +119,16 @@ int rsc_loop_add_condition(struct rsc_loop_program *program, struct rsc_loop_nod
     return 0;
 }
 
-int rsc_loop_add_gap(struct rsc_loop_program *program, struct rsc_loop_region *region, const char *file, uint32_t line,
-                     const char *text, const char *reason) {
+int rsc_loop_add_gap(struct rsc_loop_program *program, struct rsc_loop_region *region,
+                     const struct rsc_loop_gap *from) {
     if (region->gap_count >= RSC_LOOP_NODES_MAX) return RSC_ELIMIT;
     if (make_room(program, &region->gap, region->gap_count, &region->gap_room, sizeof *region->gap)) return RSC_ENOMEM;
     struct rsc_loop_gap *gap = &region->gap[region->gap_count];
-    gap->file = file ? rsc_arena_strdup(&program->arena, file) : NULL;
-    gap->line = line;
-    gap->text = text ? rsc_arena_strdup(&program->arena, text) : NULL;
-    gap->reason = rsc_arena_strdup(&program->arena, reason);
-    if ((file && !gap->file) || (text && !gap->text) || !gap->reason) return RSC_ENOMEM;
+    *gap = *from;
+    if (from->file) gap->file = rsc_arena_strdup(&program->arena, from->file);
+    if (from->text) gap->text = rsc_arena_strdup(&program->arena, from->text);
+    gap->reason = rsc_arena_strdup(&program->arena, from->reason);
+    if ((from->file && !gap->file) || (from->text && !gap->text) || !gap->reason) return RSC_ENOMEM;
     region->gap_count++;
     return 0;
 }

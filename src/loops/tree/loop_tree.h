@@ -150,8 +150,9 @@ struct rsc_loop_array {
     uint64_t bytes; /* sealed: of the extents; if those are not known, as far as references could reach */
 };
 
-/* Source that the front end could not represent as a tree, kept for the results to report. */
+/* Source that the front end could not represent as a tree, or only with an assumption, for the results to report. */
 struct rsc_loop_gap {
+    int assumed; /* it is in the tree, under the assumption that `reason` names */
     const char *file; /* NULL: the region's */
     uint32_t line;
     const char *text; /* source text; NULL: none */
@@ -164,7 +165,7 @@ struct rsc_loop_region {
     const char *function;
     uint32_t line;
     struct rsc_loop_node *root; /* a BODY */
-    struct rsc_loop_gap *gap; /* left out of the tree */
+    struct rsc_loop_gap *gap; /* left out of the tree, or assumed */
     uint32_t gap_count, gap_room;
 
     /* Sealed. */
@@ -196,8 +197,8 @@ struct rsc_loop_node *rsc_loop_add_node(struct rsc_loop_program *program, struct
 int rsc_loop_add_term(struct rsc_loop_program *program, struct rsc_loop_bound *bound, const struct rsc_loop_term *term);
 int rsc_loop_add_condition(struct rsc_loop_program *program, struct rsc_loop_node *guard,
                            const struct rsc_condition *condition);
-int rsc_loop_add_gap(struct rsc_loop_program *program, struct rsc_loop_region *region, const char *file, uint32_t line,
-                     const char *text, const char *reason);
+/* `gap` is copied with its strings. */
+int rsc_loop_add_gap(struct rsc_loop_program *program, struct rsc_loop_region *region, const struct rsc_loop_gap *gap);
 
 /*
  * Checks the whole program and fills the fields marked "sealed". Messages begin with

@@ -86,10 +86,10 @@ static void put_results(struct rsc_json *json, const struct rsc_loops_findings *
     rsc_json_array_end(json);
 }
 
-static void put_gaps(struct rsc_json *json, const struct rsc_loops_found *loop) {
-    rsc_json_key_array(json, "nonaffine");
-    for (size_t i = 0; i < loop->gap_count; i++) {
-        const struct rsc_loops_gap *gap = &loop->gap[i];
+static void put_gaps(struct rsc_json *json, const char *key, const struct rsc_loops_gap *gaps, size_t count) {
+    rsc_json_key_array(json, key);
+    for (size_t i = 0; i < count; i++) {
+        const struct rsc_loops_gap *gap = &gaps[i];
         rsc_json_row(json);
         rsc_json_key_string(json, "file", or_empty(gap->file));
         rsc_json_key_u64(json, "line", gap->line);
@@ -115,7 +115,8 @@ static void put_loop(struct rsc_json *json, const struct rsc_loops_findings *fin
     rsc_json_key(json, "distinct");
     if (plain) rsc_json_u64(json, plain->distinct);
     else rsc_json_null(json);
-    put_gaps(json, loop);
+    put_gaps(json, "nonaffine", loop->gap, loop->gap_count);
+    put_gaps(json, "assumptions", loop->assumed, loop->assumed_count);
     put_results(json, findings, plain);
     rsc_json_key_array(json, "what_if");
     for (size_t i = 1; i < loop->variant_count; i++) {

@@ -27,11 +27,14 @@ static void heading(struct rsc_text *to, const struct rsc_loops_found *loop) {
 }
 
 static void put_gaps(struct rsc_text *to, const struct rsc_loops_found *loop) {
-    if (!loop->gap_count) return;
-    rsc_text_put(to, "  %s (%zu%s):\n", loop->variant_count ? "analysed without these" : "not analysed for these",
-                 loop->gap_count, *loop->too_large ? "" : ", not affine");
-    for (size_t i = 0; i < loop->gap_count; i++) {
-        const struct rsc_loops_gap *gap = &loop->gap[i];
+    size_t assumed = loop->variant_count ? loop->assumed_count : 0;
+    if (loop->gap_count)
+        rsc_text_put(to, "  %s (%zu%s):\n", loop->variant_count ? "analysed without these" : "not analysed for these",
+                     loop->gap_count, *loop->too_large ? "" : ", not affine");
+    for (size_t i = 0; i < loop->gap_count + assumed; i++) {
+        const struct rsc_loops_gap *gap = i < loop->gap_count ? &loop->gap[i] : &loop->assumed[i - loop->gap_count];
+        if (i == loop->gap_count)
+            rsc_text_put(to, "  conditions that depend on data (%zu; --taken sets how often they hold):\n", assumed);
         rsc_text_put(to, "    ");
         rsc_text_foreign_end(to, gap->file ? gap->file : loop->file, 40);
         rsc_text_put(to, ":%u: ", gap->line);
