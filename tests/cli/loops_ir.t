@@ -875,6 +875,126 @@ $ ir data.c --taken 101
 reusescope loops: --taken 101: not PERCENT or LINE=PERCENT, from 0 to 100
 [2]
 
+# Copies, sections, loop, ordered, thread numbers and reductions over arrays.
+$ ir real.c
+loops 1
+array a 8 [32][32]
+array b 8 [32][32]
+array sums 8 [32]
+array histogram.sums 8 [32] private
+\
+nest "copies:9" function copies @"tests/loops/real.c":9 {
+  for i = 0 to 31 @9 {
+    for word = 0 to 31 {
+      write a[i][word] @10 "memset(a[i], 0, sizeof a[i])"
+    }
+    for word = 0 to -i + 31 {
+      read a[i][i + word] @11 "memcpy(&b[i][i], &a[i][i], (32 - i) * sizeof(double))"
+      write b[i][i + word] @11 "memcpy(&b[i][i], &a[i][i], (32 - i) * sizeof(double))"
+    }
+    let word = 0 {
+      read b byte 256*i + 4*word size 4 @12 "memmove(b[i] + 1, b[i], 4)"
+      write b byte 256*i + 4*word + 8 size 4 @12 "memmove(b[i] + 1, b[i], 4)"
+    }
+  }
+}
+\
+nest "constructs:18" function constructs @"tests/loops/real.c":18 {
+  parallel @18 {
+    for section = 0 to 1 share dynamic 1 nowait @20 {
+      when section == 0 {
+        for i = 0 to 31 @22 {
+          write a[0][i] @22 "a[0][i]"
+        }
+      }
+      when section - 1 == 0 {
+        for i = 0 to 31 @25 {
+          read a[1][i] @25 "a[1][i]"
+          write b[0][i] @25 "b[0][i]"
+        }
+      }
+    }
+    for i = 0 to 31 share static @29 {
+      write sums[i] @29 "sums[i]"
+    }
+  }
+}
+\
+nest "constructs:32" function constructs @"tests/loops/real.c":32 {
+  parallel threads 2 @32 {
+    for section = 0 to 1 share dynamic 1 @32 {
+      when section == 0 {
+        write sums[0] @33 "sums[0]"
+      }
+      when section - 1 == 0 {
+        write sums[1] @35 "sums[1]"
+      }
+    }
+  }
+}
+\
+nest "constructs:38" function constructs @"tests/loops/real.c":38 {
+  assume @38 "ordered: iterations are assumed not to wait for each other" "for (int i = 0; i < 32; i++) { a[i][0] = 1; sums[0] += a[i][0]; }"
+  parallel @38 {
+    for i = 0 to 31 share static @38 {
+      write a[i][0] @39 "a[i][0]"
+      read a[i][0] @41 "a[i][0]"
+      read sums[0] @41 "sums[0]"
+      write sums[0] @41 "sums[0]"
+    }
+  }
+}
+\
+nest "by_number:47" function by_number @"tests/loops/real.c":47 {
+  parallel threads 4 @47 {
+    for thread = 0 to 3 share static 1 @47 {
+      for i = 8*thread to 8*thread + 7 @49 {
+        write sums[i] @49 "sums[i]"
+      }
+    }
+  }
+}
+\
+nest "histogram:55" function histogram @"tests/loops/real.c":55 {
+  parallel @55 {
+    for word = 0 to 31 {
+      write histogram.sums[word] @55 "sums[0 : 32]"
+    }
+    for i = 0 to 31 share static nowait @55 {
+      for j = 0 to 31 @56 {
+        read a[i][j] @56 "a[i][j]"
+        read histogram.sums[j] @56 "sums[j]"
+        write histogram.sums[j] @56 "sums[j]"
+      }
+    }
+    for word = 0 to 31 {
+      read histogram.sums[word] @55 "sums[0 : 32]"
+      read sums[word] @55 "sums[0 : 32]"
+      write sums[word] @55 "sums[0 : 32]"
+    }
+  }
+}
+\
+nest "histogram:58" function histogram @"tests/loops/real.c":58 {
+  parallel @58 {
+    for word = 0 to 2 {
+      write histogram.sums[word + 2] @60 "sums[2 : 3]"
+    }
+    for i = 0 to 31 share static nowait @60 {
+      read b[i][0] @60 "b[i][0]"
+      read histogram.sums[2] @60 "sums[2]"
+      write histogram.sums[2] @60 "sums[2]"
+    }
+    for word = 0 to 2 {
+      read histogram.sums[word + 2] @60 "sums[2 : 3]"
+      read sums[word + 2] @60 "sums[2 : 3]"
+      write sums[word + 2] @60 "sums[2 : 3]"
+    }
+    barrier
+    write b[1][1] @61 "b[1][1]"
+  }
+}
+
 # What is not affine.
 $ ir gaps.c --set n=10
 loops 1
@@ -982,12 +1102,23 @@ nest "gaps:40" function gaps @"tests/loops/gaps.c":40 {
 }
 \
 nest "gaps:42" function gaps @"tests/loops/gaps.c":42 {
-  without @44 "#pragma omp sections is not supported" "{ b[0] = 1; }"
   without @46 "#pragma omp task is not supported" "b[1] = 1"
+  parallel @42 {
+    for section = 0 to 0 share dynamic 1 @44 {
+      when section == 0 {
+        write b[0] @44 "b[0]"
+      }
+    }
+  }
 }
 \
 nest "gaps:49" function gaps @"tests/loops/gaps.c":49 {
-  without @49 "the clause ordered is not supported" "for (int i = 0; i < 10; i++) b[i] = 0"
+  assume @49 "ordered: iterations are assumed not to wait for each other" "for (int i = 0; i < 10; i++) b[i] = 0"
+  parallel @49 {
+    for i = 0 to 9 share static @49 {
+      write b[i] @49 "b[i]"
+    }
+  }
 }
 \
 nest "gaps:51" function gaps @"tests/loops/gaps.c":51 {
@@ -1004,7 +1135,7 @@ nest "gaps:55" function gaps @"tests/loops/gaps.c":55 {
 
 # A schedule from the command line stands for schedule(runtime); a number for an unknown variable.
 $ ir gaps.c --set n=10 --set unknown=5 --schedule static --function gaps | grep -c without
-18
+16
 $ reusescope loops tests/loops/gaps.c --function gaps --emit-ir | grep 'schedule\|chunk'
   without @38 "loop left out: schedule(runtime) is not in the source (--schedule gives one)" "for (int i = 0; i < 10; i++) b[i] = 0"
   without @40 "loop left out: the schedule's chunk is not a positive number:  n" "for (int i = 0; i < 10; i++) b[i] = 0"

@@ -69,13 +69,24 @@ static int add_names(struct rsc_omp *omp, struct rsc_arena *arena, const char *l
     return 0;
 }
 
+/* "+: hist[0:N]": one array section, whose name becomes private. */
+static int add_sections(struct rsc_omp *omp, struct rsc_arena *arena, const char *list) {
+    const char *colon = strchr(list, ':'), *bracket = strchr(list, '[');
+    if (!colon || colon > bracket || omp->reduced || strchr(bracket + 1, '[') || strchr(bracket, ',')) return 1;
+    const char *name = skip_space(colon + 1);
+    char *copy = rsc_arena_strndup(arena, name, word_length(name));
+    if (!copy || !(omp->reduced = rsc_arena_strdup(arena, name))) return -1;
+    return add_names(omp, arena, copy);
+}
+
 /* Returns 0 when read, 1 for an unsupported clause, -1 when out of memory. */
 static int read_clause(struct rsc_omp *omp, struct rsc_arena *arena, const char *word, size_t length, char *value) {
     static const char *const lists[] = {"private", "firstprivate", "lastprivate", "reduction", "linear"};
     static const char *const without_meaning[] = {"shared",  "default",  "proc_bind",   "safelen",
                                                   "simdlen", "aligned",  "nontemporal", "order",
-                                                  "copyin",  "allocate", "hint"};
+                                                  "copyin",  "allocate", "hint",        "bind"};
     if (is_word(word, length, "nowait")) return omp->nowait = 1, 0;
+    if (is_word(word, length, "ordered") && !value) return omp->ordered = 1, 0;
     if (is_word(word, length, "schedule") && value) return read_schedule(omp, value) ? 1 : 0;
     struct rsc_omp_number *number = is_word(word, length, "collapse")      ? &omp->collapse
                                     : is_word(word, length, "num_threads") ? &omp->num_threads
@@ -89,7 +100,7 @@ static int read_clause(struct rsc_omp *omp, struct rsc_arena *arena, const char 
     }
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (is_word(word, length, lists[i]) && value) {
-            if (i == 3 && strchr(value, '[')) return 1; /* the source does not show the sum of private array copies */
+            if (i == 3 && strchr(value, '[')) return add_sections(omp, arena, value);
             return add_names(omp, arena, value);
         }
     for (size_t i = 0; i < sizeof without_meaning / sizeof *without_meaning; i++)
@@ -99,7 +110,8 @@ static int read_clause(struct rsc_omp *omp, struct rsc_arena *arena, const char 
 
 /* Reads one directive from omp->text. */
 static int read_directive(struct rsc_omp *omp, struct rsc_arena *arena) {
-    static const char *const ignored[] = {"simd", "atomic", "critical", "flush", "declare", "threadprivate"};
+    static const char *const ignored[] = {"simd",    "atomic",  "critical", "flush",
+                                          "declare", "section", "ordered",  "threadprivate"};
     const char *at = skip_space(omp->text);
     int names = 1;
     while (*at) {
@@ -113,12 +125,14 @@ static int read_directive(struct rsc_omp *omp, struct rsc_arena *arena) {
         if (names) {
             int known = 1;
             if (is_word(word, length, "parallel")) omp->is_parallel = 1;
-            else if (is_word(word, length, "for")) omp->is_for = 1;
+            else if (is_word(word, length, "for") || is_word(word, length, "loop")) omp->is_for = 1;
+            else if (is_word(word, length, "sections")) omp->is_sections = 1;
             else if (is_word(word, length, "single")) omp->is_single = 1;
             else if (is_word(word, length, "master") || is_word(word, length, "masked")) omp->is_master = 1;
             else if (is_word(word, length, "barrier")) omp->is_barrier = 1;
             else known = 0;
-            for (size_t i = 0; i < sizeof ignored / sizeof *ignored && !known; i++)
+            int clause = omp->is_for && is_word(word, length, "ordered");
+            for (size_t i = 0; i < sizeof ignored / sizeof *ignored && !known && !clause; i++)
                 if (is_word(word, length, ignored[i])) known = omp->is_ignored = 1;
             if (known && omp->is_ignored && !is_word(word, length, "simd"))
                 return 0; /* critical(name), atomic update ... */
@@ -127,13 +141,9 @@ static int read_directive(struct rsc_omp *omp, struct rsc_arena *arena) {
                 continue;
             }
             names = 0;
-            if (!omp->is_parallel && !omp->is_for && !omp->is_single && !omp->is_master && !omp->is_barrier &&
-                !omp->is_ignored) {
-                omp->other = rsc_arena_strndup(arena, word, length);
-                return omp->other ? 0 : -1;
-            }
-            if (is_word(word, length, "sections") || is_word(word, length, "loop") ||
-                is_word(word, length, "taskloop")) {
+            int any = omp->is_parallel || omp->is_for || omp->is_sections || omp->is_single || omp->is_master ||
+                      omp->is_barrier || omp->is_ignored;
+            if (!any || is_word(word, length, "taskloop")) {
                 omp->other = rsc_arena_strndup(arena, word, length);
                 return omp->other ? 0 : -1;
             }

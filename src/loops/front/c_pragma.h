@@ -27,13 +27,14 @@ struct rsc_omp {
     int used;
 
     /* The kind of directive. `other` names one that is none of these; NULL otherwise. */
-    int is_parallel, is_for, is_single, is_master, is_barrier, is_ignored;
+    int is_parallel, is_for, is_sections, is_single, is_master, is_barrier, is_ignored;
     const char *other;
 
     enum rsc_omp_schedule schedule;
     struct rsc_omp_number chunk, collapse, num_threads, condition; /* condition: of `if` */
-    int nowait;
+    int nowait, ordered;
     const char *private_names; /* " i j tmp ": of private, firstprivate, lastprivate, linear and reduction */
+    const char *reduced;       /* "hist[0:N]": the array section of a reduction; NULL: none */
     const char *bad_clause;    /* an unsupported clause; NULL: none */
 };
 

@@ -229,7 +229,9 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
     if ((!strcmp(name, "floor") || !strcmp(name, "ceil")) && count == 1 &&
         rounded_quotient(front, front->clang.Cursor_getArgument(call, 0), name[0] == 'c', value))
         return;
-    if (by_its_name(front, name, call, value)) return;
+    if (by_its_name(front, name, call, value) || front_copy_call(front, call, name, value) ||
+        front_thread_call(front, name, value))
+        return;
     struct value ignored;
     for (int i = 0; i < count; i++) front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &ignored);
     if (is_pure(name)) return;

@@ -104,6 +104,21 @@ struct paths {
     struct rsc_loop_node *start; /* common start of all paths: no condition may be added to it */
 };
 
+/* Bytes that a loop reads or writes from a place on. */
+struct front_span {
+    uint32_t array;
+    int is_write;
+    struct rsc_affine offset;
+};
+
+/* reduction(+: hist[0:N]) */
+struct front_reduction {
+    CXCursor variable;
+    struct shape shape;
+    struct front_span shared;
+    struct rsc_affine bytes;
+};
+
 struct front {
     struct rsc_clang clang;
     const struct rsc_c_options *options;
@@ -142,6 +157,8 @@ struct front {
     unsigned omp_depth;
     struct rsc_omp *omp_after; /* the directive being processed: those before a statement are processed in order */
     int in_parallel, in_share, in_single;
+    const struct front_reduction *reduction; /* of the construct being built; NULL: none */
+    const struct rsc_loop_node *thread; /* loop whose variable is the thread's number; NULL: not known */
     int at_body;      /* statements of a loop's own body: a continue there skips the rest of the block */
     int in_subscript; /* scalars there are counters, not data */
     int collecting;   /* first pass: only collects calls and their arguments */
@@ -255,6 +272,19 @@ int front_unsigned_negative(struct front *front, CXCursor side, const struct val
  */
 int front_chance(struct front *front, CXCursor condition, size_t made, const char *reason);
 
+/* clang_copy.c */
+/* Adds the loop over `bytes` bytes of each; -1 if it does not fit the tree. */
+int front_copy(struct front *front, CXCursor cursor, const char *text, const struct front_span *span, unsigned count,
+               const struct rsc_affine *bytes);
+/* memcpy, memmove and memset. Returns 1 if it is one of them. */
+int front_copy_call(struct front *front, CXCursor call, const char *name, struct value *value);
+
+/* clang_reduce.c: reading the clause of a construct (-1: not supported) while its array is still the shared one, and
+ * running the construct with it. */
+int front_reduction_read(struct front *front, const struct rsc_omp *omp, CXCursor statement,
+                         struct front_reduction *reduction);
+void front_reduce(struct front *front, struct rsc_omp *omp, CXCursor statement);
+
 /* clang_call.c */
 void front_call(struct front *front, CXCursor call, struct value *value);
 int front_call_is_pure(struct front *front, CXCursor call); /* accesses only its arguments */
@@ -273,6 +303,8 @@ struct rsc_omp *front_omp_before(struct front *front, unsigned start);
 void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statement);
 /* Barriers between two places; `beside`: a statement near them, for messages. */
 void front_standalone(struct front *front, unsigned from, unsigned to, CXCursor beside);
+int front_thread_call(struct front *front, const char *name,
+                      struct value *value); /* 1: the thread's number or how many */
 int front_omp_number(struct front *front, const struct rsc_omp_number *number, int64_t *value);
 
 /* clang_region.c */

@@ -144,9 +144,103 @@ static struct rsc_loop_node *add_node(struct front *front, enum rsc_loop_kind ki
     return node;
 }
 
+/* A loop of the tree over 0 to count - 1 that the threads share, one iteration at a time. */
+static struct rsc_loop_node *add_shared_loop(struct front *front, CXCursor statement, const char *name, int64_t count,
+                                             enum rsc_schedule schedule) {
+    uint32_t depth = front_depth(front);
+    if (depth >= RSC_LOOP_DEPTH_MAX) return front_gap(front, statement, "loops are nested too deep"), NULL;
+    struct rsc_loop_node *loop = add_node(front, RSC_NODE_LOOP, statement);
+    struct rsc_loop_term first = {.value = rsc_affine_number(0), .divisor = 1},
+                         last = {.value = rsc_affine_number(count - 1), .divisor = 1};
+    if (!loop || rsc_loop_add_term(front->program, &loop->first, &first) ||
+        rsc_loop_add_term(front->program, &loop->last, &last))
+        return front_no_memory(front), NULL;
+    loop->step = loop->share = 1;
+    loop->chunk = 1;
+    loop->schedule = schedule;
+    loop->variable = front->variable[depth] = front_fresh_name(front, name);
+    front->least[depth] = 0;
+    front->most[depth] = count - 1;
+    return loop;
+}
+
+/* Each statement of the block is a section: iterations of a loop, given out one by one as libgomp does. */
+static void sections(struct front *front, struct rsc_omp *omp, CXCursor statement) {
+    struct kids kids = front_kids(front, statement);
+    struct rsc_loop_node *at = front->at, *loop = NULL;
+    if (front_kind(front, statement) != CXCursor_CompoundStmt || !kids.count)
+        front_gap(front, statement, "sections without a block of statements");
+    else loop = add_shared_loop(front, statement, "section", kids.count, RSC_SCHEDULE_DYNAMIC);
+    if (!loop) return;
+    loop->nowait = omp->nowait && !omp->is_parallel;
+    int in_share = front->in_share;
+    front->in_share = 1;
+    for (unsigned i = 0; i < kids.count && !front->out_of_memory; i++) {
+        struct rsc_loop_node *guard = rsc_loop_add_node(front->program, loop, RSC_NODE_GUARD);
+        struct rsc_condition mine = {.kind = RSC_WHEN_ZERO, .value = rsc_affine_variable(loop->depth)};
+        mine.value.constant = -(int64_t)i;
+        if (!guard || rsc_loop_add_condition(front->program, guard, &mine)) {
+            front_no_memory(front);
+            break;
+        }
+        guard->line = 0;
+        front->at = guard;
+        front_statement(front, kids.item[i]);
+        front_flush(front);
+    }
+    front->in_share = in_share;
+    front->at = at;
+    front_forget_assigned(front, statement, "changes in a section");
+}
+
+static enum CXChildVisitResult look_for_name(struct front *front, CXCursor cursor, void *name) {
+    enum CXCursorKind kind = front_kind(front, cursor);
+    return (kind == CXCursor_CallExpr || kind == CXCursor_DeclRefExpr) && !strcmp(front_name(front, cursor), name)
+               ? CXChildVisit_Break
+               : CXChildVisit_Recurse;
+}
+
+/* Whether the threads split the work of a statement by their numbers, and by nothing else. */
+static int splits_by_number(struct front *front, CXCursor statement) {
+    unsigned start, end;
+    char name[] = "omp_get_thread_num";
+    if (!front_finds(front, statement, look_for_name, name)) return 0;
+    front_extent(front, statement, &start, &end);
+    for (size_t i = 0; i < front->omp.count; i++) {
+        const struct rsc_omp *omp = &front->omp.item[i];
+        if (omp->start >= start && omp->start < end && !omp->is_ignored) return 0;
+    }
+    return 1;
+}
+
+int front_thread_call(struct front *front, const char *name, struct value *value) {
+    if (!strcmp(name, "omp_get_thread_num")) {
+        struct rsc_affine number = rsc_affine_number(0);
+        if (!front->thread && front->in_parallel) {
+            value_opaque(value,
+                         "the number of threads is not known (--set omp_get_num_threads=N or num_threads(N) gives it)");
+            return 1;
+        }
+        if (front->thread) number = rsc_affine_variable(front->thread->depth);
+        value_number(value, &number);
+        return 1;
+    }
+    if (strcmp(name, "omp_get_num_threads") || !front->thread) return 0;
+    value_constant(value, front->thread->last.term[0].value.constant + 1);
+    return 1;
+}
+
 static void shared_or_block(struct front *front, struct rsc_omp *omp, CXCursor statement) {
-    if (omp->is_for) front_for(front, statement, omp);
+    if (front->reduction) front_reduce(front, omp, statement);
+    else if (omp->is_for) front_for(front, statement, omp);
+    else if (omp->is_sections) sections(front, omp, statement);
     else front_statement(front, statement);
+}
+
+/* How many threads a construct that splits work by thread numbers has; 0: not known. */
+static int64_t threads_of(struct front *front, int64_t clause) {
+    int64_t given;
+    return clause ? clause : front_setting(front, "omp_get_num_threads", &given) && given > 0 ? given : 0;
 }
 
 static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statement) {
@@ -165,12 +259,22 @@ static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statemen
         front_gap(front, statement, "num_threads(%.60s): not a positive number", omp->num_threads.text);
         return;
     }
+    int by_number = !omp->is_for && !omp->is_sections && !omp->reduced && splits_by_number(front, statement);
+    if (by_number) number = threads_of(front, number);
     struct rsc_loop_node *at = front->at, *node = add_node(front, RSC_NODE_PARALLEL, statement);
     if (!node) return;
-    node->num_threads = (uint32_t)number;
+    node->num_threads = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
     front->at = node;
     front->in_parallel = 1;
+    if (by_number && number) {
+        struct rsc_loop_node *loop = add_shared_loop(front, statement, "thread", number, RSC_SCHEDULE_STATIC);
+        if (loop) front->at = loop;
+        front->thread = loop;
+        front->in_share = loop != NULL;
+    }
     shared_or_block(front, omp, statement);
+    if (front->thread) front->in_share = 0;
+    front->thread = NULL;
     front->in_parallel = 0;
     front->at = at;
 }
@@ -192,6 +296,7 @@ static void single(struct front *front, struct rsc_omp *omp, CXCursor statement)
 
 void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statement) {
     struct rsc_omp *after = front->omp_after;
+    struct front_reduction reduction;
     front->omp_after = omp;
     if (omp->other) {
         front_gap(front, statement, "#pragma omp %.60s is not supported", omp->other);
@@ -202,16 +307,25 @@ void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statemen
     } else if (omp->is_parallel && front->in_parallel) {
         front_gap(front, statement, "parallel inside parallel");
         front_forget_assigned(front, statement, "changes");
-    } else if ((omp->is_for || omp->is_single) && !omp->is_parallel && (front->in_share || front->in_single)) {
+    } else if ((omp->is_for || omp->is_sections || omp->is_single) && !omp->is_parallel &&
+               (front->in_share || front->in_single)) {
         front_gap(front, statement, "a shared loop or single inside a shared loop or single");
         front_forget_assigned(front, statement, "changes");
     } else if (front->omp_depth == sizeof front->omp_stack / sizeof *front->omp_stack) {
         front_gap(front, statement, "constructs are nested too deep");
+    } else if (omp->reduced && front_reduction_read(front, omp, statement, &reduction)) {
+        front_gap(front, statement,
+                  "reduction over %.60s: only one array with one dimension of known length is supported", omp->reduced);
+        front_forget_assigned(front, statement, "changes");
     } else {
+        int shares = omp->is_for || omp->is_sections;
         front->omp_stack[front->omp_depth++] = omp;
-        if (omp->is_parallel || (omp->is_for && !front->in_parallel))
+        front->reduction = omp->reduced ? &reduction : NULL;
+        if (omp->ordered)
+            front_assumption(front, statement, "ordered: iterations are assumed not to wait for each other");
+        if (omp->is_parallel || (shares && !front->in_parallel))
             parallel(front, omp, statement); /* an orphaned for belongs to the caller's team */
-        else if (omp->is_for) front_for(front, statement, omp);
+        else if (shares) shared_or_block(front, omp, statement);
         else if (omp->is_single || omp->is_master) single(front, omp, statement);
         else front_statement(front, statement);
         front->omp_depth--;
