@@ -25,6 +25,7 @@
 #define JOINED_LESS_THAN 128u /* bytes */
 #define FRAME_MOST 65536u /* bytes of a frame that a forked child returns from */
 #define THREADS_MOST 65536u
+#define LENGTH_AND_PLAN 0x3ffffffffffull /* of a start */
 
 /* One of the program's threads. */
 struct block_thread {
@@ -298,12 +299,13 @@ static uint32_t take_simple(struct rsc_drain *drain, struct rsc_drain_cursor *cu
     uint32_t ends = thread->ends, count = drain->count;
     uint64_t end_pc = thread->end_pc, instructions = 0;
     while (at < end && count < RSC_BATCH_ACCESSES - SPARE && drain->event_count < drain->event_room) {
-        const uint64_t start = look(&words[at]);
-        if ((start & ~(RSC_START_CALLS | 0xffffffffu)) != RSC_START) break;
-        const uint64_t offset = start & 0xffffffffu;
+        /* The length is in the plan too, but the next start can be read before the plan is. */
+        const uint64_t start = look(&words[at]), offset = start & 0xffffffffu;
+        const uint32_t length = rsc_start_length(start);
+        if ((start & ~(RSC_START_CALLS | LENGTH_AND_PLAN)) != RSC_START) break;
         const uint32_t number = offset < RSC_PLAN_WORDS && pieces->number_of ? pieces->number_of[offset] : 0;
         const struct rsc_block_piece *piece = &pieces->pieces[number];
-        if (!number || !piece->simple || at + 1 + piece->count > cursor->count) break;
+        if (!number || !piece->simple || piece->count + 1u != length || at + length > cursor->count) break;
         if (ends != RSC_PLAN_ENDS) {
             if (ends == RSC_PLAN_ENDS_REP) break;
             drain->count = count;
@@ -311,14 +313,14 @@ static uint32_t take_simple(struct rsc_drain *drain, struct rsc_drain_cursor *cu
         }
         const struct rsc_block_place *place = &pieces->places[piece->first];
         const uint64_t *word = &words[at + 1];
-        for (uint32_t i = piece->count; i > 0; i--, place++, word++) {
+        for (uint32_t i = 1; i < length; i++, place++, word++) {
             const uint64_t addr = look(word) & ADDRESS;
             addrs[count] = addr | space;
             metas[count] = place->meta | thread_bits;
             pcs[count] = place->pc | space;
             count += addr != 0; /* 0: not made */
         }
-        at += 1 + piece->count;
+        at += length;
         instructions += piece->instructions;
         ends = piece->ends;
         end_pc = piece->end_pc;

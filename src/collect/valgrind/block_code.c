@@ -157,7 +157,7 @@ static void end_words(enum rsc_plan_end ends) {
     uint64_t flags = RSC_START | (block.resumed ? RSC_START_RESUMED : 0) | (rsc_tool.contexts ? RSC_START_CALLS : 0);
     uint64_t *plan = find_plan(block.first_pc, block.plan, count);
     if (plan) {
-        flags |= (uint64_t)(plan - rsc_tool.ring->plans);
+        flags |= (uint64_t)(plan - rsc_tool.ring->plans) | (uint64_t)(1 + block.words) << 32;
         block.out->stmts[block.start] = IRStmt_Store(Iend_LE, value_of(block.base), number(flags));
         return;
     }
