@@ -7,7 +7,7 @@ One line a problem, exit status 1 if there are any:
   - the bundle was not made from the sources beside it
   - the hashes of its content security policy are not those of its script and style
   - the policy allows anything else, or the page names an address to fetch from
-  - it is over 400 KB, or uPlot's licence is not in it
+  - it is over 400 KB, or the licence of uPlot or d3-hierarchy is not in it
   - a page that the tool makes does not carry the bundle's script and style
   - package-lock.json says where to download from
 Where node and web/node_modules are there, the bundle is also made anew: the same bytes.
@@ -62,6 +62,8 @@ def bundle_problems(web, page):
         yield f"web/dist/page.html is {len(page)} bytes"
     if b"Leon Sorokin" not in page or b"Permission is hereby granted" not in page:
         yield "uPlot's licence is not in the bundle"
+    if b"Mike Bostock" not in page or b"and this permission notice appear in all copies" not in page:
+        yield "d3-hierarchy's licence is not in the bundle"
     outside = re.findall(rb'(?:src|href)\s*=\s*"(?!#|data:)[^"]*"|url\((?!data:)[^)]*\)|@import', page)
     if outside:
         yield f"the page would fetch {outside[:3]}"

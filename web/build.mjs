@@ -28,8 +28,9 @@ function stamp() {
   return "sources sha256:" + sha256(names.map((name) => name + "\n" + sha256(read(name), "hex") + "\n").join(""), "hex");
 }
 
-const notice = "/*! uPlot, https://github.com/leeoniya/uPlot\n" + read("node_modules/uplot/LICENSE").trim() + "\n*/\n";
-const script = notice + await bundle("src/main.js");
+const notice = (name, where, folder) => `/*! ${name}, ${where}\n${read("node_modules/" + folder + "/LICENSE").trim()}\n*/\n`;
+const notices = notice("uPlot", "https://github.com/leeoniya/uPlot", "uplot") + notice("d3-hierarchy", "https://github.com/d3/d3-hierarchy", "d3-hierarchy");
+const script = notices + await bundle("src/main.js");
 const style = await bundle("src/page.css");
 for (const part of [script, style]) if (/<\/(script|style)/i.test(part)) throw new Error("a part would end its own element");
 const policy = `default-src 'none'; script-src 'sha256-${sha256(script, "base64")}'; style-src 'sha256-${sha256(style, "base64")}'; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`;

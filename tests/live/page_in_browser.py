@@ -34,6 +34,14 @@ def quiet(browser, page):
     check(f"{page}: no request", not asked, asked)
 
 
+def still(browser, what):
+    """The same after several pages."""
+    said = browser.console()
+    check(f"{what}: no console messages", not said, said)
+    asked = [url for url in browser.requests() if not url.startswith(("data:", "blob:", "about:")) and os.path.dirname(url.split("#")[0]) != "file://" + os.path.abspath(pages)]
+    check(f"{what}: no request", not asked, asked)
+
+
 def show(browser, page):
     browser.open(os.path.join(pages, page))
 
@@ -154,6 +162,117 @@ def one_program(browser):
     quiet(browser, "one.html")
 
 
+def by_call_path(browser):
+    """The icicle of misses: its sums, looking closer, searching, and the source beside it."""
+    show(browser, "one.html")
+    browser.drag("#curve .u-over", 0.5, 0.4)
+    browser.frame()
+    all_misses = browser.run("return document.getElementById('flame-about').textContent")
+    check("all misses are the whole width", "100 % of all" in all_misses, all_misses)
+    sums = browser.run("""const boxes = [...document.querySelectorAll('#flame-picture g')].map(g => { const r = g.querySelector('rect'); return [Number(r.getAttribute('y')), Number(r.getAttribute('width')) + 1, g.dataset.name]; });
+        const rows = new Map(); for (const [y, w] of boxes) rows.set(y, (rows.get(y) || 0) + w); return [...rows.entries()].sort((a, b) => a[0] - b[0]).map(e => e[1]);""")
+    check("a row is never wider than the one above", all(b <= a + 2 for a, b in zip(sums, sums[1:])), sums)
+    check("several rows", len(sums) >= 4, sums)
+    place = browser.run("return [...document.querySelectorAll('#flame-picture g')].map(g => g.dataset.name).find(name => name.startsWith('heat.c:'))")
+    check("lines of the program are in it", bool(place), place)
+    browser.run("[...document.querySelectorAll('#flame-picture g')].find(g => g.dataset.name === arguments[0]).dispatchEvent(new MouseEvent('click', {bubbles: true}))", place)
+    browser.frame()
+    trail = browser.run("return document.querySelector('#flame .trail').textContent")
+    check("looked closer", place in trail and "all misses" in trail, trail)
+    marked = browser.wait("return document.querySelector('#source tr.marked')")
+    check("the source follows", marked and browser.run("return document.querySelector('#source tr.marked').dataset.line") == place.split(":")[1])
+    browser.run("document.querySelector('#flame .trail button').click()")
+    browser.type("#flame-search", "down_column")
+    found = browser.run("return document.querySelectorAll('#flame-picture .found').length")
+    check("searching finds boxes", found > 0, found)
+    check("and says what share they are", "of all misses" in browser.run("return document.getElementById('flame-about').textContent"))
+    browser.screenshot("flame")
+
+    # What can be downloaded has the numbers.
+    browser.run("""window.saved = []; const real = URL.createObjectURL; URL.createObjectURL = (blob) => { window.saved.push(blob); return real(blob); };
+        HTMLAnchorElement.prototype.click = function () {}; window.texts = () => Promise.all(window.saved.map(b => b.text()));""")
+    for button in ("#flame [data-download=SVG]", "#flame [data-download=CSV]", "#curve [data-download=SVG]", "#curve [data-download=CSV]", "#curve [data-download=PNG]", "#ranking-section [data-download=CSV]"):
+        browser.run("document.querySelector(arguments[0]).click()", button)
+    check("six files", browser.wait("return window.saved.length === 6"))
+    browser.run("window.texts().then(t => { window.all = t; })")
+    check("read back", browser.wait("return window.all !== undefined"))
+    kinds = browser.run("return window.saved.map(b => b.type)")
+    texts = dict(zip(range(6), browser.run("return window.all.map(t => t.slice(0, 4000))")))
+    svgs = [t for t, kind in zip(texts.values(), kinds) if "svg" in kind]
+    tables = [t for t, kind in zip(texts.values(), kinds) if "csv" in kind]
+    check("two pictures, three tables, a PNG", (len(svgs), len(tables), sum("png" in kind for kind in kinds)) == (2, 3, 1), kinds)
+    check("pictures with colours of their own", all("<svg" in t and "fill=" in t and "class=" not in t for t in svgs), svgs[:1])
+    check("the curve's points", any(t.startswith("profile,bytes,miss_ratio,low,high\n") and t.count("\n") > 20 for t in tables), tables)
+    check("paths by semicolons", any(t.startswith("path,misses\n") and ";" in t for t in tables))
+    still(browser, "by call path")
+
+
+def zoom_and_link(browser):
+    """The wheel and buttons zoom, the mouse reads the curve, and the address leads back to what is shown."""
+    show(browser, "one.html")
+    box = browser.run("const r = document.querySelector('#curve .u-over').getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]")
+    browser.run("document.querySelector('#curve .u-over').dispatchEvent(new MouseEvent('mousemove', {clientX: arguments[0], clientY: arguments[1], bubbles: true}))", *box)
+    browser.frame()
+    tip = browser.run("const t = document.querySelector('#curve .tooltip'); return t.hidden ? '' : t.textContent")
+    check("a value under the mouse", "iB" in tip and "%" in tip, tip)
+    pixels = "return document.querySelector('#curve canvas').toDataURL()"
+    whole = browser.run(pixels)
+    browser.run("document.querySelector('#curve .u-over').dispatchEvent(new WheelEvent('wheel', {clientX: arguments[0], clientY: arguments[1], deltaY: -100, bubbles: true, cancelable: true}))", *box)
+    browser.frame()
+    check("the wheel zooms", browser.run(pixels) != whole)
+    browser.run("document.querySelector('[data-zoom=Whole]').click()")
+    browser.frame()
+    check("and back", len(browser.run(pixels)) == len(whole))
+    browser.drag("#curve .u-over", 0.5, 0.3)
+    browser.click("[data-table=functions]")
+    browser.type("#search", "column")
+    check("the address has it", browser.wait("return location.hash.includes('at=') && location.hash.includes('table=functions') && location.hash.includes('find=column')"), browser.run("return location.hash"))
+    size, hash_now = browser.run("return [document.querySelector('.size').textContent, location.hash]")
+    browser.on_page("/url", {"url": "about:blank"})
+    browser.on_page("/url", {"url": "file://" + os.path.abspath(os.path.join(pages, "one.html")) + hash_now})
+    check("a link shows the same", browser.wait("return document.documentElement.hasAttribute('data-ready')") and
+          browser.wait(f"return document.querySelector('.size').textContent === {json.dumps(size)}"), hash_now)
+    check("and the same table", browser.run("return document.querySelector('[data-table=functions]').getAttribute('aria-selected')") == "true")
+    browser.on_page("/url", {"url": "about:blank"})
+    browser.on_page("/url", {"url": "file://" + os.path.abspath(os.path.join(pages, "one.html")) + "#at=-5&first=99&second=x&table=nothing"})
+    check("nonsense in the address is ignored", browser.wait("return document.documentElement.hasAttribute('data-ready')") and "miss" in browser.run("return document.getElementById('headline').textContent"))
+    still(browser, "zoom and link")
+
+
+def any_width(browser):
+    """Nothing is wider than the window, on a phone and on a desk, and the first view has the curve and the worst lines."""
+    for page in ("one.html", "counters.html", "two.html", "real-loops.html", "real-sim.html"):
+        for width in (390, 820, 1400):
+            browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+            show(browser, page)
+            browser.frame()
+            wide = browser.run("return document.documentElement.scrollWidth")
+            check(f"{page} fits into {width} pixels", wide <= width, wide)
+            if page == "two.html" and width == 1400:
+                browser.click("[data-table=pairs]")
+                narrow = browser.run("return Math.min(...[...document.querySelectorAll('#ranking td.name')].map(c => c.clientWidth))")
+                check("names have room", narrow >= 120, narrow)
+                change = browser.run("const c = document.querySelector('#ranking th:last-child').getBoundingClientRect(); return [c.right, document.documentElement.clientWidth]")
+                check("the last column is not cut off", change[0] <= change[1], change)
+            if page == "one.html" and width == 1400:
+                low = browser.run("return [document.querySelector('#curve canvas'), document.querySelector('.worst tr:nth-child(5)')].map(e => e.getBoundingClientRect().bottom)")
+                check("curve and worst lines above the fold", all(edge < 900 for edge in low), low)
+    browser.devtools("Emulation.clearDeviceMetricsOverride")
+    still(browser, "any width")
+
+
+def labels_apart(browser):
+    """No label of a picture is printed over another."""
+    for page in ("one.html", "counters.html"):
+        show(browser, page)
+        over = browser.run("""return [...document.querySelectorAll('#histograms svg')].flatMap(picture => {
+            const boxes = [...picture.querySelectorAll('text')].map(t => [t.getBoundingClientRect(), t.textContent]).sort((a, b) => a[0].left - b[0].left);
+            return boxes.flatMap(([a, x], i) => boxes.slice(i + 1).filter(([b]) => a.right > b.left + 1 && a.left < b.right - 1 && a.bottom > b.top + 3 && a.top < b.bottom - 3).map(([, y]) => x + ' over ' + y)); })""")
+        check(f"labels of {page}", not over, over)
+        check("an axis with numbers", browser.run("return document.querySelectorAll('#histograms svg text').length") > 6)
+    still(browser, "labels")
+
+
 def as_the_terminal_says(browser):
     """The page's own sums, line by line, against those of `annotate`."""
     show(browser, "at-64k.html")
@@ -175,6 +294,8 @@ def two_programs(browser):
     check("both are named", head == ["Cache", "columns.data", "rows.data", "Change"], head)
     check("a difference is marked", browser.run("return document.querySelectorAll('.readout .better, .readout .worse').length") > 0)
     check("in the tables too", browser.run("return document.querySelectorAll('#ranking .better, #ranking .worse').length") > 0)
+    text = browser.run("return document.getElementById('headline').textContent")
+    check("the headline is about both", "columns.data" in text and "rows.data" in text and ("fewer" in text or "more" in text), text)
     check("two curves", browser.run("return document.querySelectorAll('#curve .legend li').length") == 2)
     browser.screenshot("two")
     quiet(browser, "two.html")
@@ -183,7 +304,10 @@ def two_programs(browser):
 def two_models(browser):
     show(browser, "models.html")
     names = browser.run("return [...document.querySelectorAll('#curve .legend li')].map(e => e.textContent)")
-    check("private against shared", names == ["models.json, private, 64 B lines", "models.json, shared, 64 B lines"], names)
+    check("private against shared", names == ["models.json, private", "models.json, shared"], names)
+    text = browser.run("return document.getElementById('headline').textContent")
+    check("the headline has both models", "private" in text and "shared" in text, text)
+    check("and neither is better", "Difference" in browser.run("return document.querySelector('.readout thead').textContent"))
     check("the same numbers differ in nothing", browser.run("return document.querySelectorAll('.better, .worse').length") == 0)
     browser.run("const s = document.querySelectorAll('.choose select')[1]; s.value = '-1'; s.dispatchEvent(new Event('change'));")
     browser.frame()
@@ -202,20 +326,22 @@ def sampled_lines(browser):
 
 
 def names_of_any_kind(browser):
-    """10,000 rows, one function named to break out of the page."""
-    show(browser, "evil.html")
-    took = browser.run("const t = performance.getEntriesByType('navigation')[0]; return Math.round(t.domComplete)")
-    print(f"10,000 code rows: {took} ms until drawn")
+    """10,000 rows; and one function named to break out of the page."""
+    show(browser, "many.html")
+    took = browser.run("const t = performance.getEntriesByType('navigation')[0], paint = performance.getEntriesByType('paint')[0]; return [Math.round(t.domComplete), paint ? Math.round(paint.startTime) : -1]")
+    print(f"10,000 code rows: first paint after {took[1]} ms, drawn after {took[0]} ms")
     status = browser.run("return document.getElementById('ranking-status').textContent")
     check("all rows are there", "of 10000 rows" in status, status)
     check("few are in the document", len(first_rows(browser)) < 200)
+    before = status
+    browser.click("#ranking-section .more")
+    check("more rows on demand", len(first_rows(browser)) > 50 and before != browser.run("return document.getElementById('ranking-status').textContent"))
+    quiet(browser, "many.html")
+    show(browser, "evil.html")
     browser.type("#search", EVIL)
     check("the name is text", first_rows(browser) == [EVIL], first_rows(browser))
     check("and no element", browser.run("return document.querySelectorAll('script').length") == 2)
-    browser.run("const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input'));")
-    before = browser.run("return document.getElementById('ranking-status').textContent")
-    browser.click("#ranking-section .more")
-    check("more rows on demand", len(first_rows(browser)) > 50 and before != browser.run("return document.getElementById('ranking-status').textContent"))
+    check("nothing more to show", browser.run("return getComputedStyle(document.querySelector('#ranking-section .more')).display") == "none")
     quiet(browser, "evil.html")
 
 
@@ -237,6 +363,8 @@ def threads_that_share(browser):
     browser.screenshot("sharing")
     quiet(browser, "sharing.html")
     show(browser, "counters.html")
+    check("no model is the better one", browser.run("return document.querySelectorAll('.better, .worse').length") == 0)
+    check("no addresses of lines", "0x" not in browser.run("return document.getElementById('sharing').textContent"))
     check("a matrix of a real program", browser.run("return document.querySelectorAll('#sharing-matrix tbody tr').length") >= 2)
     check("its misses", browser.run("return [...document.querySelectorAll('#sharing-matrix td')].some((cell) => cell.title.includes('by false sharing'))"))
     check("false sharing with code and data", browser.run("return [...document.querySelectorAll('#sharing table.plain tbody tr')].some((row) => row.textContent.includes('packed') && row.textContent.includes('counters.c:'))"))
@@ -292,6 +420,14 @@ def straight_from_a_verb(browser):
         about = browser.run(f"return document.querySelector('#loop-{index} p').textContent")
         told = shown(about.split("source: ")[1].split(" references")[0])
         check("references", abs(told - loop["references"]) <= 0.005 * loop["references"], about)
+    with open(os.path.join(pages, "real-loops.json"), encoding="utf-8") as file:
+        first = next(one for one in json.load(file)["loops"][0]["threads"] if one["t"] == 1)["references"]
+    told = browser.run("return [...document.querySelectorAll('#loop-0 table.plain')].pop().textContent")
+    check("misses of each reference", all(row["text"] in told for row in first), told)
+    change = browser.run("return [...document.querySelectorAll('#change-0 option')].map(o => o.textContent)")
+    check("what if", change == ["as written", "chunk=4", "chunk=8"], change)
+    browser.run("const s = document.getElementById('change-0'); s.value = '2'; s.dispatchEvent(new Event('change'));")
+    check("a curve for the change", "chunk=8" in browser.run("return document.querySelector('#loop-0 .legend').textContent"))
     before = browser.run("return document.querySelector('#loop-0 .size').textContent")
     browser.type("#t-0", "\ue014\ue014")  # right, twice
     after = browser.run("return document.querySelector('#loop-0 .size').textContent")
@@ -309,7 +445,7 @@ def nothing_at_all(browser):
 with Browser(screenshots) as chromium:
     chromium.on_page("/url", {"url": "about:blank"})
     chromium.requests()  # the browser's own first page
-    for part in (one_program, as_the_terminal_says, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, straight_from_a_verb, nothing_at_all):
+    for part in (one_program, by_call_path, zoom_and_link, any_width, labels_apart, as_the_terminal_says, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, straight_from_a_verb, nothing_at_all):
         begun = time.monotonic()
         part(chromium)
         print(f"{part.__name__}: {time.monotonic() - begun:.1f} s")

@@ -1,7 +1,7 @@
 // curve.js - miss ratio curves on logarithmic axes, with what goes on every one:
 // error bands, the machine's caches, and the cache size to drag.
 import uPlot from "uplot";
-import { h, css, seriesColour, DASHES } from "./dom.js";
+import { h, svg, css, seriesColour, DASHES } from "./dom.js";
 import { bytes, percent, largest, smallest } from "./units.js";
 
 // Powers of two, few enough to be read.
@@ -10,7 +10,7 @@ function sizeTicks(min, max, room) {
   const step = [1, 2, 5, 10, 20].find((octaves) => (last - first) / octaves <= room) || 40;
   const ticks = [];
   for (let power = Math.ceil(first / step) * step; power <= last; power += step) ticks.push(2 ** power);
-  return ticks;
+  return ticks.length > 1 ? ticks : [min, max];
 }
 
 function ratioTicks(min, max, logarithmic) {
@@ -92,10 +92,39 @@ function aligned(curves, until, floor) {
   return uPlot.join(tables);
 }
 
+// What stands under the mouse: the size, and each curve there.
+function tooltipPlugin(curves) {
+  const box = h("div", { class: "tooltip", hidden: true });
+  return { hooks: {
+    ready: (u) => {
+      u.over.append(box);
+      u.over.addEventListener("pointerleave", () => { box.hidden = true; });
+    },
+    setCursor: (u) => {
+      const { left, top } = u.cursor;
+      if (left === undefined || left < 0) { box.hidden = true; return; }
+      const size = u.posToVal(left, "x");
+      const rows = curves().map((curve, i) => {
+        let found = null;
+        for (const point of curve.points) { if (point.bytes > size) break; found = point; }
+        return found ? h("div", {}, swatch(curve.colour ?? i), " ", curve.label ? curve.label + ": " : "", ratioText(found)) : null;
+      });
+      box.replaceChildren(h("strong", {}, bytes(size)), ...rows.filter(Boolean));
+      box.hidden = false;
+      const right = left > u.over.clientWidth / 2;
+      box.classList.toggle("to-left", right);
+      u.over.style.setProperty("--tip-x", left + "px");
+      u.over.style.setProperty("--tip-y", Math.min(top, u.over.clientHeight - 40) + "px");
+    },
+  } };
+}
+
+const ZOOM_LEAST = 2; // octaves
+
 export function curveChart(options) {
   const { curves, levels, label } = options;
   const box = h("div", { class: "chart", role: "img", "aria-label": label });
-  let plot = null, logarithmic = true;
+  let plot = null, logarithmic = true, view = null; // the sizes shown, if not all
   const all = curves.flatMap((curve) => curve.points);
   const least = smallest(all.map((p) => p.bytes)), most = largest(all.map((p) => p.bytes));
   const until = options.until || largest(levels.map((level) => level.bytes), most) * 1.5;
@@ -103,7 +132,7 @@ export function curveChart(options) {
   const lowest = positive.length ? smallest(positive) : 0.01;
   const highest = all.reduce((a, p) => Math.max(a, p.high ?? p.miss_ratio), 0);
   const draw = () => {
-    const width = Math.max(320, box.clientWidth || 900), height = options.height || 340;
+    const width = Math.max(240, box.clientWidth || 900), height = options.height || 340;
     const bottom = logarithmic ? Math.max(1e-7, 10 ** Math.floor(Math.log10(lowest) + 1e-9)) : 0;
     const top = logarithmic ? 10 ** Math.ceil(Math.log10(highest || 1) - 1e-9) : Math.min(1, highest * 1.05 || 1);
     const series = [{}], bands = [];
@@ -121,20 +150,47 @@ export function curveChart(options) {
       padding: [8, 16, 0, 0],
       cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
       scales: {
-        x: { time: false, distr: 3, log: 2, range: [least, until] },
+        x: { time: false, distr: 3, log: 2, range: () => view || [least, until] },
         y: logarithmic ? { distr: 3, log: 10, range: [bottom, Math.max(top, bottom * 10)] } : { range: [0, top] },
       },
       axes: [
         { stroke: ink, grid, ticks: grid, splits: (u, axis, min, max) => sizeTicks(min, max, width / 80), values: (u, list) => list.map(bytes), filter: (u, list) => list },
         { stroke: ink, grid, ticks: grid, size: 64, splits: (u, axis, min, max) => ratioTicks(min, max, logarithmic), values: (u, list) => list.map(shortPercent), filter: (u, list) => list },
       ],
-      plugins: [sizePlugin(levels, options.chosen, options.choose)],
+      plugins: [sizePlugin(levels, options.chosen, options.choose), tooltipPlugin(() => curves)],
     }, aligned(curves, until, bottom), box);
+  };
+  // `by` octaves of those shown now, around a size; 0: all.
+  const zoom = (by, around = options.chosen ? options.chosen() : Math.sqrt(least * until)) => {
+    const [from, to] = (view || [least, until]).map(Math.log2), whole = [least, until].map(Math.log2), middle = Math.min(to, Math.max(from, Math.log2(around)));
+    const span = Math.max(ZOOM_LEAST, (to - from) * by), share = (middle - from) / (to - from || 1);
+    let start = middle - share * span;
+    start = Math.max(whole[0], Math.min(start, whole[1] - span));
+    view = !by || span >= whole[1] - whole[0] ? null : [2 ** start, 2 ** (start + span)];
+    if (plot) draw();
+  };
+  box.addEventListener("wheel", (event) => {
+    if (!plot || !plot.over.contains(event.target)) return;
+    event.preventDefault();
+    zoom(event.deltaY > 0 ? 1.25 : 0.8, plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, "x"));
+  }, { passive: false });
+  // The same picture without a browser's canvas.
+  const picture = () => {
+    const wide = 900, tall = 400, left = 60, foot = 30, [from, to] = (view || [least, until]).map(Math.log2);
+    const floor = Math.max(1e-7, lowest), top = Math.max(highest, floor * 10);
+    const x = (size) => left + (Math.log2(size) - from) / (to - from || 1) * (wide - left - 10);
+    const y = (ratio) => 10 + (tall - foot - 10) * (logarithmic ? 1 - (Math.log10(Math.max(ratio, floor)) - Math.log10(floor)) / (Math.log10(top) - Math.log10(floor)) : 1 - ratio / top);
+    return svg("svg", { viewBox: `0 0 ${wide} ${tall}`, width: wide, height: tall },
+      svg("rect", { x: 0, y: 0, width: wide, height: tall, fill: css("--paper") }),
+      sizeTicks(2 ** from, 2 ** to, 12).map((size) => [svg("line", { x1: x(size), x2: x(size), y1: 10, y2: tall - foot, stroke: css("--grid") }), svg("text", { x: x(size), y: tall - 10, "text-anchor": "middle", fill: css("--muted"), "font-size": 12 }, bytes(size))]),
+      ratioTicks(logarithmic ? 10 ** Math.ceil(Math.log10(floor)) : 0, top, logarithmic).map((ratio) => [svg("line", { x1: left, x2: wide - 10, y1: y(ratio), y2: y(ratio), stroke: css("--grid") }), svg("text", { x: left - 6, y: y(ratio) + 4, "text-anchor": "end", fill: css("--muted"), "font-size": 12 }, shortPercent(ratio))]),
+      curves.map((curve, i) => svg("polyline", { fill: "none", stroke: seriesColour(curve.colour ?? i), "stroke-width": 2, "stroke-dasharray": DASHES[(curve.colour ?? i) % 8].join(" ") || null,
+        points: curve.points.filter((p) => p.bytes >= 2 ** from - 1 && p.bytes <= 2 ** to).map((p) => `${x(p.bytes).toFixed(1)},${y(p.miss_ratio).toFixed(1)}`).join(" ") })));
   };
   new ResizeObserver(() => { if (plot && Math.abs(plot.width - box.clientWidth) > 1 && box.clientWidth > 0) plot.setSize({ width: box.clientWidth, height: plot.height }); }).observe(box);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => plot && plot.redraw());
   return {
-    box, draw, least, until,
+    box, draw, least, until, zoom, picture,
     redraw: () => plot && plot.redraw(false),
     setCurves: (changed) => { curves.splice(0, curves.length, ...changed); draw(); },
     setLogarithmic: (on) => { logarithmic = on; draw(); },
@@ -150,5 +206,7 @@ export function swatch(index) {
   return picture;
 }
 
-export const ratioText = (point) =>
-  percent(point.miss_ratio) + (point.high > point.low ? " (" + percent(point.low) + " to " + percent(point.high) + ")" : "");
+export function ratioText(point) {
+  const low = percent(point.low), high = percent(point.high);
+  return percent(point.miss_ratio) + (point.high > point.low && low !== high ? ` (${low} to ${high})` : "");
+}

@@ -45,7 +45,8 @@ function bars(label, counts, total, extra, missFrom, unit) {
   if (steps.length) picture.append(svg("polyline", { points: `${left},${height - foot} ` + steps.join(" "), class: "cdf" }, svg("title", {}, `all of these: ${percent(sum / (total || 1))}`)),
     svg("text", { x: left + counts.length * step - 4, y: Math.max(20, height - foot - (height - foot - 10) * sum / (total || 1) - 5), "text-anchor": "end", class: "strong" }, percent(sum / (total || 1))));
   const every = Math.max(PER_OCTAVE, Math.ceil(counts.length / 10 / PER_OCTAVE) * PER_OCTAVE);
-  for (let i = 1; i < counts.length - every / 3; i += every)
+  const end = extra ? left + (counts.length + 1.5) * step - extra.name.length * 7 - 30 : width; // the name of the last bar stands there
+  for (let i = 1; i < counts.length - every / 3 && left + i * step < end; i += every)
     picture.append(svg("text", { x: left + i * step, y: height - foot + 16, "text-anchor": "middle" }, unit(slotStart(i))));
   if (missFrom !== null) {
     const x = left + Math.min(counts.length, Math.max(0, 1 + Math.log2(missFrom) * PER_OCTAVE)) * step;

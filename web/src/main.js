@@ -1,20 +1,21 @@
 // main.js - the page, from the data that stands in it.
 import { h } from "./dom.js";
 import { readPage } from "./model.js";
-import { State } from "./state.js";
+import { State, keepInAddress, readAddress } from "./state.js";
 import { overview, snapped } from "./overview.js";
 import { tables } from "./tables.js";
 import { histograms, phases, threads } from "./histograms.js";
 import { source } from "./source.js";
 import { paths } from "./paths.js";
+import { flame } from "./flame.js";
+import { advice } from "./advice.js";
 import { sharing } from "./sharing.js";
 import { simulations, loops } from "./other.js";
 
+// The size that the report in the terminal would rank at.
 function firstSize(page) {
   if (page.at) return Math.min(page.at, page.limit);
-  if (page.profiles.length && page.profiles[0].json.made.model === "requests") return Math.max(1, Math.round(page.profiles[0].footprint() / 8));
-  const level = page.machine.find((one) => one.name === "L2") || page.machine[0];
-  return snapped(page, level ? level.bytes : 1048576);
+  return page.profiles.length ? Math.max(1, Math.round(page.profiles[0].footprint() / 8)) : snapped(page, 1048576);
 }
 
 // Two files or two models are there to be compared; two line sizes are not.
@@ -26,16 +27,18 @@ function secondProfile(page) {
 function start() {
   const page = readPage(document.getElementById("rsc-data").textContent);
   page.drawLater = []; // charts need to know how wide they are
-  const state = new State({ bytes: firstSize(page), first: 0, second: secondProfile(page), source: null, pair: null });
+  const state = new State({ bytes: firstSize(page), first: 0, second: secondProfile(page), source: null, pair: null, table: "", find: "", path: "" });
+  state.set(readAddress(location.hash, { bytes: Math.min(page.limit, 2 ** 60), first: page.profiles.length - 1, second: page.profiles.length - 1 }));
   const main = document.getElementById("report");
   if (page.profiles.length) {
     main.append(...overview(page, state));
-    for (const part of [tables, paths, source, histograms, threads, phases, sharing]) {
+    for (const part of [advice, tables, flame, source, paths, histograms, threads, phases, sharing]) {
       const made = part(page, state);
       if (made) main.append(made);
     }
   }
   main.append(...simulations(page), ...loops(page));
+  keepInAddress(state);
   const nav = document.getElementById("contents");
   for (const title of main.querySelectorAll("section > h2"))
     nav.append(h("li", {}, h("a", { href: "#" + title.parentElement.id }, title.textContent)));

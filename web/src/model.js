@@ -4,6 +4,7 @@
 // Misses in c lines are cold + invalidated + references with distance >= c; in a
 // bin that c cuts, in proportion, as src/report/ranking.h has it. A bin without an
 // upper end (a capped distance) counts whole.
+import { unpacked } from "./pack.js";
 import { baseName, smallest } from "./units.js";
 
 // Lists of bins, each ascending, as one.
@@ -78,6 +79,25 @@ export class Row {
 }
 
 const NOWHERE = "(unknown)";
+const SMALL = "(places with few misses)"; // as src/report/page/page_rows.h sums them up
+export const isPlace = (row) => row.function !== SMALL;
+
+// Call sites from the outermost to the end itself.
+export function pathOf(profile, end) {
+  const contexts = profile.json.contexts, path = [];
+  for (let id = end.context; id !== null && id !== undefined && contexts[id]; id = contexts[id].parent) path.push(contexts[id]);
+  return path.reverse();
+}
+
+// Of one row's bins.
+export function binMisses(rd, lines) {
+  let misses = 0;
+  for (const bin of rd) {
+    if (bin.lo >= lines || bin.hi === null) misses += bin.count;
+    else if (bin.hi >= lines) misses += bin.count * (bin.hi - lines + 1) / (bin.hi - bin.lo + 1);
+  }
+  return misses;
+}
 
 function placeKey(place) {
   if (place.file && place.line) return (place.function || "") + "|" + baseName(place.file) + ":" + place.line;
@@ -86,6 +106,7 @@ function placeKey(place) {
 }
 
 export function placeText(place) {
+  if (!isPlace(place)) return "–";
   if (place.file && place.line) return baseName(place.file) + ":" + place.line;
   return (place.module ? baseName(place.module) + "+" : "") + (place.offset ?? place.pc);
 }
@@ -166,18 +187,23 @@ export class Profile {
   sampled() { return Boolean(this.json.made.sampling) || this.json.mrc.some((point) => point.high > point.low); }
 }
 
+// Two profiles of one run under two models differ in what they model: neither is better.
+export const areModels = (a, b) => Boolean(a && b && a.json.made.model !== b.json.made.model && a.json.references === b.json.references);
+
 // What `report` wrote into the page.
 export function readPage(text) {
   const page = JSON.parse(text);
   const names = page.names || [];
+  if (page.shapes) page.profiles = unpacked(page.profiles, page.shapes, page.strings);
   page.sources = new Map(Object.entries(page.sources));
   page.sims = page.documents.filter((document) => document.schema === "reusescope-sim/1");
   page.loops = page.documents.filter((document) => document.schema === "reusescope-loops/1");
   page.profiles = page.profiles.map((json, i) => new Profile(json, names[i] || ""));
   const same = new Set(page.profiles.map((profile) => profile.name)).size < page.profiles.length;
+  const lineSizes = new Set(page.profiles.map((profile) => profile.line)).size;
   for (const profile of page.profiles) {
     const made = profile.json.made;
-    if (same || !profile.name) profile.name = [profile.name, made.model, bytesOfLine(made)].filter(Boolean).join(", ");
+    if (same || !profile.name) profile.name = [profile.name, made.model, lineSizes > 1 ? bytesOfLine(made) : ""].filter(Boolean).join(", ");
   }
   if (page.profiles.length && page.profiles.every((profile) => profile.json.made.model === "requests")) page.machine = [];
   page.limit = smallest(page.profiles.map((profile) => profile.limit()));

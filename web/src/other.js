@@ -1,7 +1,7 @@
 // other.js - results that are no profiles: simulated caches, and loops at any
 // number of threads.
 import { h, svg, fill, section, plainTable } from "./dom.js";
-import { count, percent, baseName, largest } from "./units.js";
+import { bytes, count, percent, baseName, largest } from "./units.js";
 import { curveChart } from "./curve.js";
 
 const REASONS = ["cold", "capacity", "conflict", "coherence"];
@@ -44,27 +44,56 @@ export function simulations(page) {
       sim.levels.map((level) => [level.name, level.config, count(level.accesses), count(level.misses), percent(level.accesses ? level.misses / level.accesses : 0), count(level.writebacks), level.mpi === null ? "–" : level.mpi.toPrecision(3), estimateText(level)]), (n) => n > 1)));
 }
 
+// The source as it is, and each change that was asked for.
+function variants(loop) {
+  const listed = [{ what: "as written", threads: loop.threads }, ...(loop.what_if || []).filter((one) => one.threads && one.threads.length)];
+  return listed.map((one) => ({ what: one.what, note: one.note, threads: one.threads.filter((t) => t.mrc.length).sort((a, b) => a.t - b.t) }));
+}
+
+const threadsText = (t) => t + (t === 1 ? " thread" : " threads");
+
+// Misses of each reference in the source, at the size that the tool ranked at.
+function referenceTable(one) {
+  if (!one || !(one.references || []).length) return null;
+  const all = one.references.reduce((sum, row) => sum + row.misses, 0) || 1;
+  return h("div", { class: "scroll" }, plainTable(`Misses of each reference in ${bytes(one.at_bytes)}, ${threadsText(one.t)}`, ["Reference", "Line", "Kind", "References", "First touches", "Misses", "Of all"],
+    one.references.slice().sort((a, b) => b.misses - a.misses).map((row) => [row.text || row.array, `${baseName(row.file || "")}:${row.line}`, row.kind, count(row.references), count(row.cold), count(row.misses), percent(row.misses / all)]), (i) => i > 2));
+}
+
 function loopView(page, loop, lineBytes, index) {
-  const threads = loop.threads.filter((one) => one.mrc.length).sort((a, b) => a.t - b.t);
+  const all = variants(loop), counts = all[0].threads.map((one) => one.t);
   const title = (loop.function ? loop.function + ", " : "") + baseName(loop.file || "") + ":" + loop.line;
   const about = `Predicted from the source: ${count(loop.references)} references to ${count(loop.distinct)} lines` + (loop.schedule ? `, schedule ${loop.schedule}` : "") + ".";
-  if (!threads.length) return section("loop-" + index, "Loop " + title, about);
+  if (!counts.length) return section("loop-" + index, "Loop " + title, about);
+  let at = 0, which = 0; // the number of threads and the change that are shown
   const bytesOf = (point) => point.bytes ?? point.lines * lineBytes;
-  const curves = (chosen) => threads.map((one, i) => ({ label: one.t + (one.t === 1 ? " thread" : " threads") + (one.interleave ? ", " + one.interleave : ""), colour: i, width: i === chosen ? 4 : 1.2, band: i === chosen && one.mrc.some((point) => point.high > point.low),
-    points: one.mrc.map((point) => ({ ...point, bytes: bytesOf(point) })) }));
-  const chart = curveChart({ curves: curves(0), levels: page.machine, height: 300, label: "Miss ratio curve of the loop for each number of threads" });
-  const output = h("output", { class: "size" }), table = h("div", {});
+  const of = (variant) => variant.threads.find((one) => one.t === counts[at]);
+  const curve = (one, label, colour, strong) => ({ label, colour, width: strong ? 4 : 1.2, band: strong && one.mrc.some((point) => point.high > point.low), points: one.mrc.map((point) => ({ ...point, bytes: bytesOf(point) })) });
+  const label = (one) => threadsText(one.t) + (one.interleave ? ", " + one.interleave : "");
+  const curves = () => {
+    const listed = all[0].threads.map((one, i) => curve(one, label(one), i, i === at && !which));
+    const changed = which ? of(all[which]) : null;
+    return changed ? [...listed, curve(changed, `${threadsText(changed.t)}, ${all[which].what}`, listed.length, true)] : listed;
+  };
+  const chart = curveChart({ curves: curves(), levels: page.machine, height: 300, label: "Miss ratio curve of the loop for each number of threads" });
+  const output = h("output", { class: "size" }), table = h("div", {}), references = h("div", {}), legend = h("div", {});
   const sizes = page.machine.length ? page.machine.map((level) => level.bytes) : [32768, 1048576, 33554432];
   const names = page.machine.length ? page.machine.map((level) => level.name) : ["32 KiB", "1 MiB", "32 MiB"];
-  const at = (one, size) => { let found = null; for (const point of one.mrc) if (bytesOf(point) <= size) found = point; return found ? found.miss_ratio : 1; };
-  const show = (chosen) => {
-    fill(output, curves(chosen)[chosen].label);
-    fill(table, plainTable("Miss ratio by threads", ["Threads", ...names], threads.map((one, i) => [h("td", {}, (i === chosen ? "▸ " : "") + one.t), ...sizes.map((size) => percent(at(one, size)))])));
+  const ratio = (one, size) => { let found = null; for (const point of one.mrc) if (bytesOf(point) <= size) found = point; return found ? found.miss_ratio : 1; };
+  const show = (first) => {
+    fill(output, label(all[0].threads[at]));
+    fill(table, plainTable("Miss ratio by threads" + (which ? ", " + all[which].what : ""), ["Threads", ...names], all[which].threads.map((one) => [h("td", {}, (one.t === counts[at] ? "▸ " : "") + one.t), ...sizes.map((size) => percent(ratio(one, size)))])),
+      all[which].note ? h("p", { class: "status" }, all[which].note) : null);
+    fill(references, referenceTable(of(all[which])));
+    if (!first) chart.setCurves(curves());
+    fill(legend, chart.legend());
   };
-  const slider = h("input", { type: "range", id: "t-" + index, min: 0, max: threads.length - 1, step: 1, value: 0, oninput: () => { show(Number(slider.value)); chart.setCurves(curves(Number(slider.value))); slider.setAttribute("aria-valuetext", output.textContent); } });
-  show(0);
+  const slider = h("input", { type: "range", id: "t-" + index, min: 0, max: counts.length - 1, step: 1, value: 0, oninput: () => { at = Number(slider.value); show(); slider.setAttribute("aria-valuetext", output.textContent); } });
+  const change = all.length > 1 ? h("select", { id: "change-" + index, onchange: () => { which = Number(change.value); show(); } }, all.map((one, i) => h("option", { value: i }, one.what))) : null;
+  show(true);
   page.drawLater.push(chart.draw);
-  return section("loop-" + index, "Loop " + title, about, chart.box, chart.legend(), h("div", { class: "controls slider" }, h("label", { for: "t-" + index }, "Threads"), slider, output), table,
+  return section("loop-" + index, "Loop " + title, about, chart.box, legend, h("div", { class: "controls slider" }, h("label", { for: "t-" + index }, "Threads"), slider, output,
+    change ? [h("label", { for: "change-" + index }, "What if"), change] : null), table, references,
     (loop.nonaffine || []).length ? h("p", {}, `${loop.nonaffine.length} references are not affine and were bounded.`) : null);
 }
 

@@ -1,8 +1,10 @@
 // overview.js - the headline, the curve and the cache size that everything below
 // goes by.
 import { h, fill, section, plainTable } from "./dom.js";
-import { bytes, count, percent, points } from "./units.js";
+import { bytes, count, percent, points, shortName } from "./units.js";
+import { areModels, isPlace } from "./model.js";
 import { curveChart, ratioText } from "./curve.js";
+import { downloads, saveCanvas, saveCsv, saveSvg } from "./download.js";
 
 const STEPS = 16; // of the slider to an octave
 const CURVES = 8; // that many can be told apart
@@ -13,19 +15,49 @@ export function levelName(levels, size) {
   return level ? level.name + " (" + bytes(size) + ")" : bytes(size);
 }
 
-// One sentence: how much misses here, and who is most to blame.
-export function headline(profile, size, levels) {
-  const at = profile.at(size), all = profile.misses(size);
-  const level = levels.some((one) => one.bytes === size);
-  const where = (size >= profile.footprint() && profile.limit() === Infinity ? "even in " : "in ") + (level ? "" : "a cache of ");
+function cacheText(profile, size, levels) {
+  const where = size >= profile.footprint() && profile.limit() === Infinity ? "even in " : "in ";
+  return where + (levels.some((one) => one.bytes === size) ? "" : "a cache of ") + levelName(levels, size);
+}
+
+// The lines of code with most misses, most first.
+function worstLines(profile, size, most) {
+  const lines = profile.lines(size);
+  return profile.tables.lines.filter(isPlace).map((row) => ({ row, misses: row.misses(lines) })).filter((one) => one.misses > 0)
+    .sort((a, b) => b.misses - a.misses || (a.row.key < b.row.key ? -1 : 1)).slice(0, most);
+}
+
+// One sentence or two: how much misses here, and who is most to blame; of two runs, how they differ.
+export function headline(profile, size, levels, second) {
+  const at = profile.at(size), all = profile.misses(size), where = cacheText(profile, size, levels);
   const what = profile.json.made.model === "requests" ? "requests" : "references";
   if (!profile.json.references) return "The profile is empty: no reference was seen.";
-  let text = ratioText(at) + " of " + count(profile.json.references) + " " + what + " miss " + where + levelName(levels, size) + ".";
-  const lines = profile.lines(size);
-  const worst = profile.tables.lines.reduce((best, row) => (!best || row.misses(lines) > best.misses(lines) ? row : best), null);
-  if (worst && worst.misses(lines) > 0 && all > 0)
-    text += " " + percent(Math.min(1, worst.misses(lines) / all)) + " of those misses are " + worst.function + "’s at " + worst.place + ".";
+  if (second && second.json.references) {
+    const theirs = second.misses(size);
+    if (areModels(profile, second))
+      return `Of ${count(profile.json.references)} ${what}, ${ratioText(at)} miss ${where} with ${profile.json.made.model} caches and ${ratioText(second.at(size))} with ${second.json.made.model} ones.`;
+    const change = all ? (theirs - all) / all : 0;
+    return `${second.name} has ${count(theirs)} misses ${where}, ${profile.name} ${count(all)}` +
+      (Math.abs(change) < 0.001 ? ": the same." : `: ${percent(Math.abs(change))} ${change < 0 ? "fewer" : "more"}.`) +
+      ` ${ratioText(second.at(size))} of ${count(second.json.references)} ${what} miss, before ${ratioText(at)} of ${count(profile.json.references)}.`;
+  }
+  let text = ratioText(at) + " of " + count(profile.json.references) + " " + what + " miss " + where + ".";
+  const [worst] = worstLines(profile, size, 1);
+  if (worst && all > 0) text += " " + percent(Math.min(1, worst.misses / all)) + " of those misses are " + shortName(worst.row.function) + "’s at " + worst.row.place + ".";
   return text;
+}
+
+// The worst lines, beside the curve.
+const WORST = 6;
+function worstTable(page, state, values) {
+  const profile = page.profiles[values.first], all = profile.misses(values.bytes) || 1, found = worstLines(profile, values.bytes, WORST);
+  if (!found.length) return h("p", {}, profile.json.code.length ? "No line of code misses here." : "The profile names no code: the program was built without -g, or the trace has none.");
+  const widest = found[0].misses;
+  return h("table", { class: "worst" }, h("caption", {}, "Worst lines in " + levelName(page.machine, values.bytes)),
+    h("tbody", {}, found.map(({ row, misses }) => h("tr", {}, h("td", { class: "number" }, percent(Math.min(1, misses / all))),
+      h("td", {}, h("div", { class: "worst-place" }, page.sources.has(row.file) ? h("button", { type: "button", class: "link", onclick: () => { state.set({ source: { file: row.file, line: row.line } }); document.getElementById("source")?.scrollIntoView(); } }, row.place) : row.place,
+        h("span", { class: "place", title: row.function }, shortName(row.function))),
+      h("meter", { min: 0, max: 1, value: (misses / widest).toFixed(4), "aria-hidden": "true" }))))));
 }
 
 function madeText(profile) {
@@ -54,11 +86,11 @@ function readout(page, state) {
     const name = h("td", {}, (one === size ? "▸ " : "") + levelName(page.machine, one));
     if (!second) return [name, ...cells];
     const a = first.at(one), b = second.at(one), change = b.miss_ratio - a.miss_ratio;
-    const clear = Math.abs(change) >= WORTH && (b.low > a.high || b.high < a.low); // the bands do not touch
+    const clear = !areModels(first, second) && Math.abs(change) >= WORTH && (b.low > a.high || b.high < a.low); // the bands do not touch
     return [name, ...cells, h("td", { class: "number " + (!clear ? "" : change > 0 ? "worse" : "better") },
       points(change) + (clear && change > 0 ? " ▲" : clear && change < 0 ? " ▼" : ""))];
   });
-  return plainTable("Miss ratio by cache size", ["Cache", ...shown.map((profile) => profile.name), ...(second ? ["Change"] : [])], rows);
+  return plainTable("Miss ratio by cache size", ["Cache", ...shown.map((profile) => profile.name), ...(second ? [areModels(first, second) ? "Difference" : "Change"] : [])], rows);
 }
 
 export function overview(page, state) {
@@ -82,24 +114,31 @@ export function overview(page, state) {
       label: "Miss ratio against cache size, both on logarithmic axes; the table that follows has the numbers",
     });
     const slider = sizeSlider(page, state, chart);
-    const table = h("div", { class: "readout" });
+    const table = h("div", { class: "readout scroll" }), worst = h("div", { class: "worst-box" });
+    const zoom = h("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, [["−", 2, "Show more sizes"], ["+", 0.5, "Show fewer sizes, around the chosen one"], ["Whole", 0, "Show all sizes"]].map(([name, by, title]) =>
+      h("button", { type: "button", title, "data-zoom": name, onclick: () => chart.zoom(by) }, name)));
+    const csvRows = () => [["profile", "bytes", "miss_ratio", "low", "high"], ...drawn.flatMap((profile) => profile.json.mrc.map((p) => [profile.name, p.bytes, p.miss_ratio, p.low, p.high]))];
     const scale = h("button", { type: "button", "aria-pressed": "true", onclick: () => {
       const on = scale.getAttribute("aria-pressed") !== "true";
       scale.setAttribute("aria-pressed", String(on));
       chart.setLogarithmic(on);
     } }, "Logarithmic ratio");
     nodes.push(section("curve", "Miss ratio curve",
-      "How many references miss in a fully associative LRU cache of each size. Drag the line, or use the slider: everything below is ranked at that size.",
-      chart.box, curves.length > 1 ? chart.legend() : null,
-      drawn.length > CURVES ? h("p", { class: "status" }, `The first ${CURVES} of ${drawn.length} curves.`) : null,
-      isFinite(limit) ? h("p", { class: "status" }, `Distances from ${bytes(limit)} on were not told apart: nothing is known of larger caches.`) : null,
-      h("div", { class: "controls" }, slider, scale), table));
+      "How many references miss in a fully associative LRU cache of each size. Drag the line, or use the slider: everything is ranked at that size. Turn the wheel to zoom.",
+      h("div", { class: page.profiles.some((profile) => profile.has("lines")) ? "first-view" : null },
+        h("div", {}, chart.box, curves.length > 1 ? chart.legend() : null,
+          drawn.length > CURVES ? h("p", { class: "status" }, `The first ${CURVES} of ${drawn.length} curves.`) : null,
+          isFinite(limit) ? h("p", { class: "status" }, `Distances from ${bytes(limit)} on were not told apart: nothing is known of larger caches.`) : null,
+          h("div", { class: "controls" }, slider)),
+        page.profiles.some((profile) => profile.has("lines")) ? worst : null),
+      h("div", { class: "controls" }, scale, zoom, downloads(["PNG", () => saveCanvas("miss-ratio-curve", chart.box.querySelector("canvas"))], ["SVG", () => saveSvg("miss-ratio-curve", chart.picture())], ["CSV", () => saveCsv("miss-ratio-curve", csvRows())])), table));
+    update.push((values) => fill(worst, worstTable(page, state, values)));
     update.push(() => chart.redraw(), (values) => fill(table, readout(page, values)));
     page.drawLater.push(chart.draw);
   }
   state.on(["bytes", "first", "second"], (values) => {
     const profile = page.profiles[values.first];
-    fill(head, headline(profile, values.bytes, page.machine));
+    fill(head, headline(profile, values.bytes, page.machine, page.profiles[values.second]));
     fill(made, madeText(profile));
     for (const one of update) one(values);
   });

@@ -1,21 +1,13 @@
 // paths.js - call paths: the tree of them by misses, and the two ends of one pair
 // with the call and the loop they share.
 import { h, fill, section } from "./dom.js";
-import { bytes, count, percent } from "./units.js";
-import { functionText, placeText } from "./model.js";
+import { bytes, count, percent, shortName } from "./units.js";
+import { binMisses, functionText, pathOf, placeText } from "./model.js";
 
 const CHILDREN = 20; // of one node in the tree
 
-// Call sites from the outermost to the end itself.
-function pathOf(profile, end) {
-  const contexts = profile.json.contexts, path = [];
-  for (let id = end.context; id !== null && id !== undefined && contexts[id]; id = contexts[id].parent) path.push(contexts[id]);
-  path.reverse();
-  return path;
-}
-
 const same = (a, b) => a.id === b.id;
-const shown = (place) => [functionText(place), h("span", { class: "place" }, placeText(place))];
+const shown = (place) => [h("span", { title: functionText(place) }, shortName(functionText(place))), h("span", { class: "place" }, placeText(place))];
 
 // The innermost loop around both ends, as the tool found it; several pairs of one row have the first one's.
 function loopAround(profile, row) {
@@ -34,15 +26,6 @@ function pairPaths(profile, row) {
     : use.length || reuse.length ? "The two call paths have no call in common." : "The profile has no call paths for this pair."),
   loopAround(profile, row),
   h("div", { class: "two" }, list("Use", use, row.ends.use), list("Reuse", reuse, row.ends.reuse))];
-}
-
-function binMisses(rd, lines) {
-  let misses = 0;
-  for (const bin of rd) {
-    if (bin.lo >= lines || bin.hi === null) misses += bin.count;
-    else if (bin.hi >= lines) misses += bin.count * (bin.hi - lines + 1) / (bin.hi - bin.lo + 1);
-  }
-  return misses;
 }
 
 // Nodes by call path, functions at the ends, misses of all below summed.

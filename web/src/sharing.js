@@ -31,7 +31,10 @@ function matrixTable(list) {
     h("tbody", {}, tids.map((tid, i) => h("tr", {}, h("th", { scope: "row" }, String(tid)), cells[i].map((cell, j) => h("td", { class: i === j ? "self" : level(cell.misses), title: i === j ? "" : says(cell, tid, tids[j]) }, i === j ? "" : count(cell.misses))))))));
 }
 
-const placeName = (place) => place.file ? `${place.file.split("/").pop()}:${place.line}` : place.function || place.pc;
+const placeName = (place) => place.file ? `${place.file.split("/").pop()}:${place.line}` : place.function || "(unknown)";
+
+// Memory without a name is called by its address, which says nothing to anybody.
+const objectName = (name) => (!name ? "(unknown)" : name.startsWith("0x") ? "memory without a name" : name);
 
 // The bytes of a line, a row a thread.
 function layout(line, users) {
@@ -50,10 +53,10 @@ export function sharing(page, state) {
     const profile = page.profiles[first], shared = asCells(profile.json.sharing || []), by_accident = profile.json.false_sharing || [];
     const misses = shared.reduce((sum, cell) => sum + cell.misses, 0), falsely = shared.reduce((sum, cell) => sum + cell.false_misses, 0);
     fill(box, shared.length ? [matrixTable(shared), h("p", {}, `${count(misses)} misses on lines that another thread's write took away, ${count(falsely)} of them by false sharing.`)] : null,
-    by_accident.length ? plainTable("False sharing: different bytes, the same line", ["Line", "Object", "Who uses which bytes", "Written at, used at", "Taken", "Misses"],
-      by_accident.slice(0, ROWS).map((line) => [line.address, line.object || "(unknown)", h("td", {}, layout(profile.line, line.users), h("span", { class: "place" }, line.users.map((user) => `${user.tid}: ${user.first}–${user.last}`).join(", "))),
-        (line.places || []).map((pair) => `${placeName(pair.writer)}, ${placeName(pair.victim)}`).join("; ") || "(unknown)", count(line.taken || 0), count(line.misses ?? line.invalidations)]), (i) => i > 3) : null,
+    by_accident.length ? plainTable("False sharing: different bytes, the same line", ["Object", "Who uses which bytes", "Written at, used at", "Taken", "Misses"],
+      by_accident.slice(0, ROWS).map((line) => [h("td", { title: "line at " + line.address }, objectName(line.object)), h("td", {}, layout(profile.line, line.users), h("span", { class: "place" }, line.users.map((user) => `${user.tid}: ${user.first}–${user.last}`).join(", "))),
+        (line.places || []).map((pair) => `${placeName(pair.writer)}, ${placeName(pair.victim)}`).join("; ") || "(unknown)", count(line.taken || 0), count(line.misses ?? line.invalidations)]), (i) => i > 2) : null,
     shared.length || by_accident.length ? null : "This profile has no shared lines: it is of one stack, or no thread took a line from another.");
   });
-  return section("sharing", "Sharing between threads", "Darker cells: more traffic between the two threads. Data that only lies in one line by accident can be moved apart.", box);
+  return section("sharing", "Sharing between threads", "The stronger a cell's colour, the more traffic between the two threads. Data that only lies in one line by accident can be moved apart.", box);
 }

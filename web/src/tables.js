@@ -2,11 +2,13 @@
 // size. At most SHOWN rows are in the document, more on demand: a table of 10,000
 // is ranked in full but not drawn in full.
 import { h, fill, section } from "./dom.js";
-import { bytes, count, percent, signed } from "./units.js";
+import { bytes, count, percent, shortName, signed } from "./units.js";
+import { areModels } from "./model.js";
+import { downloads, saveCsv } from "./download.js";
 
 const SHOWN = 25;
 
-const text = (name, title, className) => ({ name, title, className, value: (row) => row[name], show: (row) => row[name] });
+const text = (name, title, className) => ({ name, title, className, value: (row) => row[name], show: (row) => (className === "name" ? shortName(row[name]) : row[name]) });
 const NAMES = {
   lines: [text("function", "Function", "name"), { name: "place", title: "Line", value: (row) => row.place, place: true }],
   functions: [text("function", "Function", "name"), text("module", "Module")],
@@ -27,7 +29,7 @@ function bar(share) {
   return h("meter", { min: 0, max: 1, value: Math.min(1, share).toFixed(4), "aria-hidden": "true" });
 }
 
-function columns(which, second) {
+function columns(which, first, second) {
   const counts = [
     { name: "misses", title: "Misses", number: true, value: (row, at) => at.misses(row), show: (row, at) => count(at.misses(row)) + (row.error ? " ± " + count(row.error) : "") },
     { name: "share", title: "Of all misses", number: true, value: (row, at) => at.misses(row), cell: (row, at) => [bar(at.share(row)), " ", percent(at.share(row))] },
@@ -36,7 +38,7 @@ function columns(which, second) {
   ];
   const compared = second ? [
     { name: "other", title: "In " + second.name, number: true, value: (row, at) => at.other(row), show: (row, at) => count(at.other(row)) },
-    { name: "change", title: "Change", number: true, value: (row, at) => Math.abs(at.other(row) - at.misses(row)), change: true,
+    { name: "change", title: areModels(first, second) ? "Difference" : "Change", number: true, value: (row, at) => Math.abs(at.other(row) - at.misses(row)), change: !areModels(first, second),
       show: (row, at) => signed(at.other(row) - at.misses(row)) },
   ] : [];
   return [...NAMES[which], ...counts, ...compared];
@@ -55,10 +57,10 @@ function joined(first, second, which) {
 export function tables(page, state) {
   const available = Object.keys(TITLES).filter((which) => page.profiles.some((profile) => profile.has(which)));
   if (!available.length) return null;
-  let which = available[0], sort = { name: "misses", down: true }, limit = SHOWN, query = "";
+  let which = available.includes(state.get("table")) ? state.get("table") : available[0], sort = { name: "misses", down: true }, limit = SHOWN, query = (state.get("find") || "").toLowerCase();
   const table = h("table", { class: "ranking", id: "ranking" });
   const status = h("p", { class: "status", role: "status", id: "ranking-status" });
-  const search = h("input", { type: "search", id: "search", placeholder: "function, file, object …", oninput: () => { query = search.value.toLowerCase(); limit = SHOWN; show(); } });
+  const search = h("input", { type: "search", id: "search", placeholder: "function, file, object …", value: state.get("find") || null, oninput: () => { query = search.value.toLowerCase(); limit = SHOWN; state.set({ find: search.value }); show(); } });
   const more = h("button", { type: "button", class: "more", onclick: () => { limit *= 4; show(); } });
   const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "What is ranked" }, available.map((name) => h("button", {
     type: "button", role: "tab", "data-table": name, "aria-controls": "ranking", onclick: () => choose(name),
@@ -70,19 +72,20 @@ export function tables(page, state) {
       tabs.querySelector(`[data-table=${next}]`).focus();
     },
   }, TITLES[name])));
-  const choose = (name) => { which = name; sort = { name: "misses", down: true }; limit = SHOWN; show(); };
+  let listed = () => [];
+  const choose = (name) => { which = name; state.set({ table: name }); sort = { name: "misses", down: true }; limit = SHOWN; show(); };
   const cell = (column, row, at) => {
     if (column.cell) return column.cell(row, at);
     if (column.place && page.sources.has(row.file))
       return h("button", { type: "button", class: "link", onclick: () => { state.set({ source: { file: row.file, line: row.line } }); document.getElementById("source").scrollIntoView(); } }, row.place);
     if (column.place) return row.place;
-    if (column.end === "use") return [row.use, h("span", { class: "place" }, row.usePlace)];
-    if (column.end) return h("button", { type: "button", class: "link", title: "Show both call paths", onclick: () => { state.set({ pair: row }); document.getElementById("paths")?.scrollIntoView(); } }, row.reuse, h("span", { class: "place" }, row.reusePlace));
+    if (column.end === "use") return [shortName(row.use), h("span", { class: "place" }, row.usePlace)];
+    if (column.end) return h("button", { type: "button", class: "link", title: "Show both call paths", onclick: () => { state.set({ pair: row }); document.getElementById("paths")?.scrollIntoView(); } }, shortName(row.reuse), h("span", { class: "place" }, row.reusePlace));
     return column.show(row, at);
   };
   const show = () => {
     const size = state.get("bytes"), first = page.profiles[state.get("first")], second = page.profiles[state.get("second")];
-    const { rows, others, missing } = joined(first, second, which), list = columns(which, second);
+    const { rows, others, missing } = joined(first, second, which), list = columns(which, first, second);
     const all = first.misses(size), lines = first.lines(size), theirs = second ? second.lines(size) : 0;
     const cache = new Map(rows.map((row) => [row, missing && missing.has(row) ? 0 : row.misses(lines)]));
     const at = { lines, line: first.line, misses: (row) => cache.get(row), share: (row) => (all ? cache.get(row) / all : 0),
@@ -109,16 +112,18 @@ export function tables(page, state) {
       } }, column.title, h("span", { "aria-hidden": "true" }, sort.name === column.name ? (sort.down ? " ▾" : " ▴") : "")))))),
       h("tbody", {}, found.slice(0, limit).map((row) => h("tr", {}, list.map((column) => h("td", {
         class: [column.number && "number", column.className, column.change && changeClass(at.other(row) - at.misses(row), all)].filter(Boolean).join(" ") || null,
-        title: column.name === "misses" ? Math.round(at.misses(row)) : column.className === "name" ? row.function || row.file || row.name || null : null,
+        title: column.name === "misses" ? Math.round(at.misses(row)) : column.className === "name" ? (column.end ? row[column.end] : row.function || row.file || row.name) || null : null,
       }, cell(column, row, at)))))));
-    fill(status, found.length > limit ? `${limit} of ${found.length} rows shown` : `${found.length} ${found.length === 1 ? "row" : "rows"}`, query ? ` of ${rows.length} match` : "");
+    listed = () => [list.map((column) => column.title), ...found.map((row) => list.map((column) => { const value = column.name === "share" ? at.share(row) : column.name === "change" ? at.other(row) - at.misses(row) : column.value(row, at); return typeof value === "number" ? Number(value.toPrecision(12)) : value; }))];
+    fill(status, found.length > limit ? `${limit} of ${found.length} rows shown` : `${found.length} ${found.length === 1 ? "row" : "rows"}`, query ? ` of ${rows.length} match` : "",
+      page.rows_left_out ? `. Rows with less than 0.05 % of the misses at every size are summed up by function or left out: ${page.rows_left_out} of them.` : "");
     more.hidden = found.length <= limit;
     fill(more, "Show more");
   };
   state.on(["bytes", "first", "second"], show);
   return section("ranking-section", "Where the misses are",
     "Misses at the chosen cache size: first touches, lines taken away by other threads, and reuses from farther than the cache reaches.",
-    h("div", { class: "controls" }, tabs, h("span", { class: "search" }, h("label", { for: "search" }, "Search"), search)), h("div", { class: "scroll" }, table), status, more);
+    h("div", { class: "controls" }, tabs, h("span", { class: "search" }, h("label", { for: "search" }, "Search"), search), downloads(["CSV", () => saveCsv("misses-by-" + which, listed())])), h("div", { class: "scroll" }, table), status, more);
 }
 
 // A change is marked from a thousandth of all misses on.

@@ -41,3 +41,15 @@ export const largest = (list, least = -Infinity) => list.reduce((a, b) => (b > a
 export const smallest = (list) => list.reduce((a, b) => (b < a ? b : a), Infinity);
 
 export const baseName = (path) => path.slice(path.lastIndexOf("/") + 1);
+
+// A C++ name without its template arguments: std::vector<…>::at.
+export function shortName(name) {
+  let out = "", depth = 0;
+  for (let i = 0; i < name.length; i++) {
+    const c = name[i], before = name.slice(Math.max(0, i - 9), i), opens = c === "<" && (depth > 0 || (/\w$/.test(before) && !/operator$/.test(before)));
+    if (opens && depth++ === 0) out += "<…>";
+    else if (c === ">" && depth > 0 && name[i - 1] !== "-") depth--;
+    else if (depth === 0) out += c;
+  }
+  return depth ? name : out;
+}

@@ -2,8 +2,9 @@
  * page.c - makes the HTML page: puts the data into the template.
  *
  * Data is one JSON object:
- *   {"schema":"reusescope-page/1","tool":..,"machine":[{"name","bytes"}],"at":BYTES or null,
- *    "names":[..],"profiles":[..],"sources":{FILE:TEXT},"sources_left_out":N,"documents":[..]}
+ *   {"schema":"reusescope-page/2","tool":..,"machine":[{"name","bytes"}],"at":BYTES or null,
+ *    "names":[..],"rows_left_out":N,"advice":[{"size","items":[..]}],"sources":{FILE:TEXT},"sources_left_out":N,
+ *    "shapes":[..],"strings":[..],"profiles":PACKED (page_pack.h),"documents":[..]}
  * It is inside a script element of a type that no browser runs, and every
  * character that could end that element is escaped.
  */
@@ -17,6 +18,10 @@
 
 #include "base/fail.h"
 #include "base/json_writer.h"
+#include "report/advise/advise.h"
+#include "report/page/page_pack.h"
+#include "report/page/page_rows.h"
+#include "report/ranking.h"
 #include "report/source/source_text.h"
 
 int rsc_page_escape(const char *json, size_t bytes, char **escaped, size_t *escaped_bytes) {
@@ -139,7 +144,7 @@ static int put_sources(struct rsc_json *json, struct rsc_profile *const *profile
 
 /* ---- the data ---- */
 
-static void put_machine(struct rsc_json *json, const struct rsc_report_style *style) {
+static void put_machine(struct rsc_json *json, const struct rsc_profile *first, const struct rsc_report_style *style) {
     rsc_json_key_array(json, "machine");
     for (size_t i = 0; style->machine && i < style->machine->level_count; i++) {
         rsc_json_object(json);
@@ -149,32 +154,73 @@ static void put_machine(struct rsc_json *json, const struct rsc_report_style *st
     }
     rsc_json_array_end(json);
     rsc_json_key(json, "at");
-    if (style->at_bytes) rsc_json_u64(json, style->at_bytes);
+    if (first && first->made.line_bytes > 1) rsc_json_u64(json, rsc_rank_size(first, style, style->at_bytes).bytes);
+    else if (style->at_bytes) rsc_json_u64(json, style->at_bytes);
     else rsc_json_null(json);
 }
 
-static int put_data(struct rsc_json *json, struct rsc_profile *const *profiles, size_t count,
-                    const struct rsc_report_style *style, const struct rsc_page_extras *extras) {
+/* For each profile; its texts are whole sentences. */
+static int put_advice(struct rsc_json *json, struct rsc_profile *const *profiles, size_t count,
+                      const struct rsc_report_style *style) {
+    int status = 0;
+    rsc_json_key_array(json, "advice");
+    for (size_t i = 0; i < count && !status; i++) {
+        struct rsc_advices advices;
+        status = rsc_advise(&advices, profiles[i], style);
+        rsc_json_object(json);
+        rsc_json_key_u64(json, "size", status ? 0 : advices.size_bytes);
+        rsc_json_key_array(json, "items");
+        for (size_t k = 0; !status && k < advices.count; k++) {
+            const struct rsc_advice *item = &advices.items[k];
+            rsc_json_object(json);
+            rsc_json_key_string(json, "rule", item->rule);
+            rsc_json_key_string(json, "title", item->title);
+            rsc_json_key_double(json, "share", item->share);
+            rsc_json_key_string(json, "evidence", item->evidence);
+            rsc_json_key_string(json, "attempt", item->attempt);
+            rsc_json_object_end(json);
+        }
+        rsc_json_array_end(json);
+        rsc_json_object_end(json);
+        if (!status) rsc_advices_free(&advices);
+    }
+    rsc_json_array_end(json);
+    return status;
+}
+
+/* Everything but profiles and documents. */
+static int put_surroundings(struct rsc_json *json, struct rsc_profile *const *profiles, size_t count,
+                            uint64_t rows_left_out, const struct rsc_report_style *style,
+                            const struct rsc_page_extras *extras) {
     char tool[64];
     snprintf(tool, sizeof tool, "reusescope %s", rsc_version());
     rsc_json_object(json);
-    rsc_json_key_string(json, "schema", "reusescope-page/1");
+    rsc_json_key_string(json, "schema", "reusescope-page/2");
     rsc_json_key_string(json, "tool", tool);
-    put_machine(json, style);
+    put_machine(json, count ? profiles[0] : NULL, style);
     rsc_json_key_array(json, "names");
     for (size_t i = 0; extras->names && i < count; i++) rsc_json_string(json, extras->names[i] ? extras->names[i] : "");
     rsc_json_array_end(json);
-    rsc_json_key_array(json, "profiles");
-    for (size_t i = 0; i < count; i++) {
-        /* the page ranks all code rows; this one, the last, is no place */
-        struct rsc_profile shown = *profiles[i];
-        if (shown.code_count && rsc_place_is_other(&shown.code[shown.code_count - 1].place)) shown.code_count--;
-        rsc_json_newline(json);
-        rsc_profile_to_json(&shown, json);
+    rsc_json_key_u64(json, "rows_left_out", rows_left_out);
+    int status = put_advice(json, profiles, count, style);
+    if (!status) status = put_sources(json, profiles, count, extras);
+    rsc_json_object_end(json);
+    return rsc_json_finish(json) ? RSC_ENOMEM : status;
+}
+
+static int put_profiles(struct rsc_json *json, struct rsc_profile *const *profiles, size_t count,
+                        uint64_t *rows_left_out) {
+    int status = 0;
+    *rows_left_out = 0;
+    rsc_json_array(json);
+    for (size_t i = 0; i < count && !status; i++) {
+        struct rsc_page_rows rows;
+        status = rsc_page_rows_make(&rows, profiles[i]);
+        if (!status) rsc_profile_to_json(&rows.shown, json);
+        *rows_left_out += rows.left_out;
+        rsc_page_rows_free(&rows);
     }
     rsc_json_array_end(json);
-    int status = put_sources(json, profiles, count, extras);
-    rsc_json_object_end(json);
     return rsc_json_finish(json) ? RSC_ENOMEM : status;
 }
 
@@ -186,27 +232,37 @@ static void put_documents(FILE *to, const struct rsc_page_extras *extras) {
     fputc(']', to);
 }
 
-/* All of the data, escaped. */
+/* All of the data. */
+static int write_data(FILE *to, struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
+                      const struct rsc_page_extras *extras) {
+    struct rsc_json listed, around;
+    uint64_t rows_left_out;
+    rsc_json_init(&listed);
+    rsc_json_init(&around);
+    int status = put_profiles(&listed, profiles, count, &rows_left_out);
+    if (!status) status = put_surroundings(&around, profiles, count, rows_left_out, style, extras);
+    if (!status) {
+        while (around.used && around.text[around.used - 1] != '}') around.used--;
+        fwrite(around.text, 1, around.used - 1, to); /* the object stays open for what follows */
+        fputs(",\n", to);
+        status = rsc_page_pack(listed.text, listed.used, "profiles", to);
+        put_documents(to, extras);
+        fputs("}\n", to);
+    }
+    rsc_json_free(&listed);
+    rsc_json_free(&around);
+    return status;
+}
+
 static int make_data(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
                      char **data, size_t *bytes) {
     static const struct rsc_page_extras none;
-    const struct rsc_page_extras *extras = style->page ? style->page : &none;
-    struct rsc_json json;
     char *plain = NULL;
     size_t plain_bytes = 0;
-    rsc_json_init(&json);
-    int status = put_data(&json, profiles, count, style, extras);
-    FILE *joined = status ? NULL : open_memstream(&plain, &plain_bytes);
-    if (joined) {
-        while (json.used && json.text[json.used - 1] != '}') json.used--;
-        fwrite(json.text, 1, json.used - 1, joined); /* the object stays open for the documents */
-        put_documents(joined, extras);
-        fputs("}\n", joined);
-        if (fclose(joined)) status = RSC_ENOMEM;
-    } else if (!status) {
-        status = RSC_ENOMEM;
-    }
-    rsc_json_free(&json);
+    FILE *to = open_memstream(&plain, &plain_bytes);
+    if (!to) return RSC_ENOMEM;
+    int status = write_data(to, profiles, count, style, style->page ? style->page : &none);
+    if (fclose(to)) status = RSC_ENOMEM;
     if (!status) status = rsc_page_escape(plain, plain_bytes, data, bytes);
     free(plain);
     return status;
