@@ -255,6 +255,7 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
     const struct rsc_batch *batch;
     uint64_t done = 0;
     int status;
+    analysis->trace = trace;
     rsc_trace_get_info(trace, &info);
     for (size_t i = 0; i < analysis->count; i++) rsc_engine_expect(analysis->engines[i], info.accesses);
     void *part = NULL;
@@ -267,6 +268,7 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
         done += batch->count;
         show_progress(analysis, done, info.accesses);
     }
+    analysis->trace = NULL;
     rsc_progress_end(analysis->session);
     return status;
 }

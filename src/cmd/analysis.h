@@ -52,8 +52,9 @@ struct rsc_analysis {
     uint32_t program;    /* process that may have named code it made (rsc_symbols_add_jit()); 0: none */
     int debuginfod;
     uint64_t max_memory; /* --max-memory, in bytes; 0: not given */
-    /* memory.c: the limit, memory the process already used, batches so far */
+    /* memory.c: the limit, memory the process already used, batches so far, the trace that is read (NULL: none) */
     uint64_t memory_most, memory_before, batches;
+    struct rsc_trace *trace;
 
     int every_size;               /* --every-size */
     struct rsc_every_size *every; /* by engine, every_size.h; NULL: not wanted */

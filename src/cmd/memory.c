@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "report/draw/units.h"
+#include "trace/source.h"
 
 #define CHECK_EVERY 16u /* batches */
 #define LINES_UNKNOWN (1ull << 48)
@@ -159,7 +160,9 @@ int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_
 int rsc_memory_check(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (analysis->batches++ % CHECK_EVERY || (analysis->spec.kind->can & RSC_MEMORY_IS_BOUNDED)) return 0;
     /* without pages of the trace's file, which the kernel can reclaim */
-    uint64_t now = kib_field("/proc/self/status", "RssAnon:");
+    uint64_t now = kib_field("/proc/self/status", "RssAnon:"), reading = 0;
+    if (analysis->trace) reading = rsc_trace_reading_bytes(analysis->trace); /* not the analysis's; bounded */
+    now = now != UINT64_MAX && now > reading ? now - reading : now == UINT64_MAX ? now : 0;
     if (analysis->batches == 1) analysis->memory_before = now; /* memory used for reading */
     uint64_t used = now > analysis->memory_before && now != UINT64_MAX ? now - analysis->memory_before : 0;
     /* growing needs half as much again for a while, for the old and the new tables */

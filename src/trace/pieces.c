@@ -2,29 +2,25 @@
 #include "trace/pieces.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/fill_ahead.h"
 #include "base/grow.h"
+#include "base/pages.h"
 #include "trace/ahead.h"
 #include "trace/filter.h"
 
 #define SLOTS_MORE 2u /* besides one per worker: one being read, one ready */
-
-/* A batch of a piece: its accesses and events follow those of the batch before it. */
-struct kept_batch {
-    uint32_t count, event_count;
-    uint64_t instructions;
-};
 
 /* A piece, stored and then decoded. */
 struct slot {
     void *piece, *part;
     struct rsc_columns columns; /* room for `room` accesses each; pc NULL: none had pcs */
     uint64_t room, count;
-    struct kept_batch *batches;
+    struct rsc_piece_batch *batches;
     uint32_t batch_count, batch_room;
     struct rsc_event *events;
     uint64_t event_count, event_room;
@@ -61,6 +57,7 @@ struct pieces_source {
     struct worker *workers;
     struct slot *slots;
     int started, ended;
+    _Atomic uint64_t bytes; /* of all slots' columns */
     struct rsc_fill_ahead ahead;
     /* the reader's side: */
     struct slot *now; /* NULL: none yet */
@@ -74,35 +71,34 @@ struct pieces_source {
 
 /* ---- in the workers ---- */
 
-static void free_columns(struct rsc_columns *columns) {
-    free(columns->addr);
-    free(columns->meta);
-    free(columns->pc);
+static void free_columns(struct rsc_columns *columns, uint64_t room) {
+    rsc_pages_free(columns->addr, room * sizeof(uint64_t));
+    rsc_pages_free(columns->meta, room * sizeof(uint64_t));
+    rsc_pages_free(columns->pc, room * sizeof(uint64_t));
     *columns = (struct rsc_columns){0};
 }
 
-/* Makes a column of `room` accesses with the first `used` of the old one. */
-static int widen(uint64_t **column, uint64_t used, uint64_t room) {
-    uint64_t *larger = aligned_alloc(64, room * sizeof *larger);
-    if (!larger) return RSC_ENOMEM;
-    if (used) memcpy(larger, *column, used * sizeof *larger);
-    free(*column);
-    *column = larger;
-    return 0;
+/* Pages are made when they are first written: a column that stays empty costs nothing. */
+static int widen(uint64_t **column, uint64_t room, uint64_t new_room) {
+    uint64_t *larger = room ? rsc_pages_grow(*column, room * sizeof *larger, new_room * sizeof *larger)
+                            : rsc_pages_new(new_room * sizeof *larger);
+    if (larger) *column = larger;
+    return larger ? 0 : RSC_ENOMEM;
 }
 
-static int make_columns(struct rsc_columns *columns, uint64_t used, uint64_t room) {
-    return widen(&columns->addr, used, room) < 0 || widen(&columns->meta, used, room) < 0 ||
-                   widen(&columns->pc, used, room) < 0
+static int make_columns(struct rsc_columns *columns, uint64_t room, uint64_t new_room) {
+    return widen(&columns->addr, room, new_room) < 0 || widen(&columns->meta, room, new_room) < 0 ||
+                   widen(&columns->pc, room, new_room) < 0
                ? RSC_ENOMEM
                : 0;
 }
 
 /* Room for another batch after the accesses that the slot has. */
-static int make_room(struct slot *slot) {
+static int make_room(struct pieces_source *pieces, struct slot *slot) {
     if (slot->room - slot->count >= RSC_BATCH_ACCESSES) return 0;
     uint64_t room = slot->room ? 2 * slot->room : 4 * RSC_BATCH_ACCESSES;
-    if (make_columns(&slot->columns, slot->count, room) < 0) return RSC_ENOMEM;
+    if (make_columns(&slot->columns, slot->room, room) < 0) return RSC_ENOMEM;
+    atomic_fetch_add_explicit(&pieces->bytes, (room - slot->room) * sizeof(struct rsc_columns), memory_order_relaxed);
     slot->room = room;
     return 0;
 }
@@ -121,11 +117,13 @@ static int keep_events(struct slot *slot, const struct rsc_batch *batch) {
     return 0;
 }
 
-/* Adds a batch to the slot; its columns are copied unless they are in place. */
-static int keep_batch(struct slot *slot, const struct rsc_batch *batch) {
+/* Adds a batch to the slot; its columns are copied unless they are in place or last. */
+static int keep_batch(const struct pieces_source *pieces, struct slot *slot, const struct rsc_batch *batch) {
     struct rsc_columns *to = &slot->columns;
     size_t bytes = batch->count * sizeof(uint64_t);
-    if (batch->addr != to->addr + slot->count && bytes) {
+    const int in_place = batch->addr == to->addr + slot->count;
+    const int stays = !in_place && pieces->kind->lasting && !pieces->filtered && !batch->pc;
+    if (!in_place && !stays && bytes) {
         memcpy(to->addr + slot->count, batch->addr, bytes);
         memcpy(to->meta + slot->count, batch->meta, bytes);
         if (batch->pc) memcpy(to->pc + slot->count, batch->pc, bytes);
@@ -133,8 +131,9 @@ static int keep_batch(struct slot *slot, const struct rsc_batch *batch) {
     slot->has_pc |= batch->pc != NULL;
     if (RSC_GROW(slot->batches, slot->batch_room, slot->batch_count + 1) || keep_events(slot, batch) < 0)
         return RSC_ENOMEM;
-    slot->batches[slot->batch_count++] = (struct kept_batch){batch->count, batch->event_count, batch->instructions};
-    slot->count += batch->count;
+    slot->batches[slot->batch_count++] = (struct rsc_piece_batch){
+        batch->count, batch->event_count, batch->instructions, stays ? batch->addr : NULL, stays ? batch->meta : NULL};
+    if (!stays) slot->count += batch->count;
     return 0;
 }
 
@@ -143,9 +142,9 @@ static int keep_part(const struct pieces_source *pieces, struct slot *slot, cons
                      struct rsc_error *error) {
     if (!slot->batch_count) {
         if (RSC_GROW(slot->batches, slot->batch_room, 1)) return rsc_fail_memory(error, "decoding");
-        slot->batches[slot->batch_count++] = (struct kept_batch){0};
+        slot->batches[slot->batch_count++] = (struct rsc_piece_batch){0};
     }
-    struct kept_batch *all = &slot->batches[0];
+    struct rsc_piece_batch *all = &slot->batches[0];
     slot->count += batch->count;
     if (batch->instructions == RSC_UNKNOWN) all->instructions = batch->count ? RSC_UNKNOWN : all->instructions;
     else if (all->instructions != RSC_UNKNOWN) all->instructions += batch->instructions;
@@ -183,7 +182,7 @@ static int decode(struct pieces_source *pieces, struct worker *worker, struct sl
         struct rsc_batch batch;
         uint64_t index;
         struct rsc_columns to = worker->scratch;
-        if (!pieces->part && make_room(slot) < 0) return rsc_fail_memory(error, "decoding");
+        if (!pieces->part && make_room(pieces, slot) < 0) return rsc_fail_memory(error, "decoding");
         if (direct)
             to = (struct rsc_columns){slot->columns.addr + slot->count, slot->columns.meta + slot->count,
                                       slot->columns.pc + slot->count};
@@ -197,7 +196,7 @@ static int decode(struct pieces_source *pieces, struct worker *worker, struct sl
             return rsc_fail_memory(error, "filter");
         if (keep_threads(slot, &batch) < 0) return rsc_fail_memory(error, "decoding");
         if (pieces->part) status = keep_part(pieces, slot, &batch, error);
-        else if (keep_batch(slot, &batch) < 0) return rsc_fail_memory(error, "decoding");
+        else if (keep_batch(pieces, slot, &batch) < 0) return rsc_fail_memory(error, "decoding");
     }
     return status;
 }
@@ -253,6 +252,27 @@ static int merge_threads(struct pieces_source *pieces, const struct slot *slot) 
     return 0;
 }
 
+/* Does what depends on the pieces before. Returns 1 or negative. */
+static int settle(struct pieces_source *pieces, struct slot *slot, struct rsc_error *error) {
+    struct rsc_piece_view view = {.batches = slot->batches,
+                                  .batch_count = slot->batch_count,
+                                  .meta = slot->columns.meta,
+                                  .pc = slot->has_pc ? slot->columns.pc : NULL,
+                                  .count = slot->count,
+                                  .full_known = &slot->full_known};
+    int status = pieces->kind->settle ? pieces->kind->settle(pieces->reader, slot->piece, &view, error) : 0;
+    if (status < 0) return status;
+    if (view.threads && RSC_GROW(slot->threads, slot->thread_room, view.thread_count))
+        return rsc_fail_memory(error, "threads");
+    if (view.threads) {
+        memcpy(slot->threads, view.threads, view.thread_count * sizeof *slot->threads);
+        slot->thread_count = view.thread_count;
+    }
+    if (merge_threads(pieces, slot) < 0) return rsc_fail_memory(error, "threads");
+    pieces->full_known &= slot->full_known;
+    return 1;
+}
+
 /* Moves to the next piece. Returns 1, 0 at the end, or negative. */
 static int next_piece(struct pieces_source *pieces, struct rsc_error *error) {
     uint32_t number;
@@ -263,7 +283,11 @@ static int next_piece(struct pieces_source *pieces, struct rsc_error *error) {
         *error = pieces->now->error;
         return pieces->now->problem;
     }
-    if ((status = rsc_fill_ahead_next(&pieces->ahead, &number, error)) <= 0) return status;
+    if ((status = rsc_fill_ahead_next(&pieces->ahead, &number, error)) < 0) return status;
+    if (!status) {
+        pieces->ended = 1;
+        return pieces->kind->finish ? pieces->kind->finish(pieces->reader, error) : 0;
+    }
     struct slot *slot = pieces->now = &pieces->slots[number];
     pieces->next_batch = 0;
     pieces->next_access = pieces->next_event = 0;
@@ -272,12 +296,7 @@ static int next_piece(struct pieces_source *pieces, struct rsc_error *error) {
                     slot->index + slot->full_accesses >= pieces->window_end;
     pieces->seen += slot->full_accesses;
     pieces->full_instructions += slot->full_instructions;
-    pieces->full_known &= slot->full_known;
-    if (merge_threads(pieces, slot) < 0) return rsc_fail_memory(error, "threads");
-    status = pieces->kind->settle ? pieces->kind->settle(pieces->reader, slot->piece, slot->columns.meta,
-                                                         slot->has_pc ? slot->columns.pc : NULL, slot->count, error)
-                                  : 0;
-    return status < 0 ? status : 1;
+    return settle(pieces, slot, error);
 }
 
 static void fill_threads(const struct pieces_source *pieces, struct rsc_batch *batch) {
@@ -292,11 +311,11 @@ static int pieces_next(struct rsc_source *source, struct rsc_batch *batch, struc
         if (status <= 0) return status;
     }
     struct slot *slot = pieces->now;
-    const struct kept_batch *kept = &slot->batches[pieces->next_batch++];
+    const struct rsc_piece_batch *kept = &slot->batches[pieces->next_batch++];
     *batch = (struct rsc_batch){.count = kept->count,
                                 .event_count = kept->event_count,
-                                .addr = slot->columns.addr + pieces->next_access,
-                                .meta = slot->columns.meta + pieces->next_access,
+                                .addr = kept->addr ? kept->addr : slot->columns.addr + pieces->next_access,
+                                .meta = kept->meta ? kept->meta : slot->columns.meta + pieces->next_access,
                                 .pc = slot->has_pc ? slot->columns.pc + pieces->next_access : NULL,
                                 .instructions = kept->instructions};
     struct rsc_event *events = slot->events ? slot->events + pieces->next_event : NULL;
@@ -304,7 +323,7 @@ static int pieces_next(struct rsc_source *source, struct rsc_batch *batch, struc
         if (events[i].data_bytes) events[i].data = slot->data + (uintptr_t)events[i].data;
     batch->events = events;
     fill_threads(pieces, batch);
-    pieces->next_access += kept->count;
+    if (!kept->addr) pieces->next_access += kept->count;
     pieces->next_event += kept->event_count;
     return 1;
 }
@@ -320,6 +339,10 @@ int rsc_pieces_next_part(struct rsc_source *source, void **part, struct rsc_batc
         (struct rsc_batch){.count = (uint32_t)pieces->now->count, .instructions = pieces->now->batches[0].instructions};
     fill_threads(pieces, batch);
     return 1;
+}
+
+uint64_t rsc_pieces_bytes(struct rsc_source *source) {
+    return atomic_load_explicit(&((struct pieces_source *)source)->bytes, memory_order_relaxed);
 }
 
 void rsc_pieces_use_parts(struct rsc_source *source, const struct rsc_part_kind *kind) {
@@ -358,7 +381,7 @@ static void pieces_close(struct rsc_source *source) {
     if (pieces->started) rsc_fill_ahead_stop(&pieces->ahead);
     for (uint32_t i = 0; pieces->workers && i < pieces->worker_count; i++) {
         if (pieces->workers[i].decoder) pieces->kind->worker_free(pieces->workers[i].decoder);
-        free_columns(&pieces->workers[i].scratch);
+        free_columns(&pieces->workers[i].scratch, RSC_BATCH_ACCESSES);
         free(pieces->workers[i].events);
     }
     for (uint32_t i = 0; pieces->slots && i < pieces->slot_count; i++) {
@@ -366,7 +389,7 @@ static void pieces_close(struct rsc_source *source) {
         if (slot->piece) pieces->kind->piece_free(slot->piece);
         if (slot->part) pieces->part->destroy(slot->part);
         free(slot->piece);
-        free_columns(&slot->columns);
+        free_columns(&slot->columns, slot->room);
         free(slot->batches);
         free(slot->events);
         free(slot->data);

@@ -21,6 +21,24 @@ struct rsc_columns {
     uint64_t *addr, *meta, *pc;
 };
 
+/* A batch of a decoded piece: its accesses and events follow those of the batch before it. */
+struct rsc_piece_batch {
+    uint32_t count, event_count;
+    uint64_t instructions;
+    const uint64_t *addr, *meta; /* where its columns are; NULL: in those of the piece */
+};
+
+/* A decoded piece, of which `settle` may change all but the number of accesses. */
+struct rsc_piece_view {
+    struct rsc_piece_batch *batches;
+    uint32_t batch_count;
+    uint64_t *meta, *pc; /* of its accesses in order, after the filter; pc NULL: none */
+    uint64_t count;
+    const struct rsc_thread *threads; /* of all pieces so far; NULL: as the workers had them */
+    uint32_t thread_count;
+    int *full_known; /* whether all instructions of the unfiltered piece are known */
+};
+
 struct rsc_piece_kind {
     size_t piece_bytes; /* of the reader's struct for a piece, zeroed at first and reused */
     void (*piece_free)(void *piece); /* frees what it holds */
@@ -37,10 +55,13 @@ struct rsc_piece_kind {
      */
     int (*next)(void *worker, const struct rsc_columns *to, struct rsc_batch *batch, uint64_t *index,
                 struct rsc_error *error);
-    /* At handover, in order: what depends on the pieces before it. Batches may be changed. NULL: nothing does. */
-    int (*settle)(struct rsc_source *reader, void *piece, uint64_t *meta, uint64_t *pc, uint64_t count,
-                  struct rsc_error *error);
+    /* At handover, in order: what depends on the pieces before it. NULL: nothing does. */
+    int (*settle)(struct rsc_source *reader, void *piece, struct rsc_piece_view *view, struct rsc_error *error);
+    /* After the last piece: warnings and what is missing; NULL: none. Returns 0 or negative. */
+    int (*finish)(struct rsc_source *reader, struct rsc_error *error);
     int indexed; /* `next` knows the index */
+    int no_parts; /* `settle` must be done before a batch is used: no parts can be made */
+    int lasting; /* columns of a batch that are not in `to` last as long as the piece: they are not copied */
 };
 
 /* Whether the workers can apply this filter: not if it counts accesses and they do not know their index. */
@@ -52,6 +73,9 @@ int rsc_pieces_can_filter(const struct rsc_piece_kind *kind, const struct rsc_fi
  */
 int rsc_pieces_open(struct rsc_source **out, struct rsc_source *reader, const struct rsc_filter *filter,
                     uint32_t workers, struct rsc_error *error);
+
+/* Memory for decoded accesses now, at most. */
+uint64_t rsc_pieces_bytes(struct rsc_source *source);
 
 /* Makes parts of pieces from now on, instead of batches. Before the first call of next. */
 void rsc_pieces_use_parts(struct rsc_source *source, const struct rsc_part_kind *kind);

@@ -64,6 +64,9 @@ struct rsc_part_kind {
  */
 int rsc_trace_use_parts(struct rsc_trace *trace, const struct rsc_part_kind *kind);
 
+/* Memory that the threads use for decoded accesses now, at most. */
+uint64_t rsc_trace_reading_bytes(struct rsc_trace *trace);
+
 /* Ends the threads and frees the parts; nothing can be read afterwards. */
 void rsc_trace_end_parts(struct rsc_trace *trace);
 

@@ -22,7 +22,8 @@ struct rsc_trace {
     const struct rsc_format *format;
     struct rsc_source *source;
     struct rsc_source *reader; /* the innermost source, which `source` closes */
-    struct rsc_source *pieces; /* `source`, if it decodes pieces; else NULL */
+    struct rsc_source *threaded; /* the source that decodes pieces; NULL: none */
+    struct rsc_source *pieces;   /* the same, if nothing is above it; else NULL */
     int in_parts;
     struct rsc_batch batch;
     struct rsc_error error; /* of the failure that ended it */
@@ -105,7 +106,7 @@ static int decode_pieces(struct rsc_trace *trace, const struct rsc_filter *filte
     int status = rsc_pieces_open(&source, trace->source, inside ? filter : NULL,
                                  workers < WORKERS_MAX ? (uint32_t)workers : WORKERS_MAX, error);
     if (status < 0) return status;
-    trace->source = trace->pieces = source;
+    trace->source = trace->pieces = trace->threaded = source;
     if (!filter || inside) return 0;
     trace->pieces = NULL; /* a filter that counts accesses works on batches */
     return add_filter(trace, filter, error);
@@ -183,8 +184,12 @@ int rsc_trace_next(struct rsc_trace *trace, const struct rsc_batch **batch, stru
     return next(trace, NULL, batch, error);
 }
 
+uint64_t rsc_trace_reading_bytes(struct rsc_trace *trace) {
+    return trace->threaded ? rsc_pieces_bytes(trace->threaded) : 0;
+}
+
 int rsc_trace_use_parts(struct rsc_trace *trace, const struct rsc_part_kind *kind) {
-    if (!trace->pieces) return 0;
+    if (!trace->pieces || trace->reader->ops->pieces->no_parts) return 0;
     rsc_pieces_use_parts(trace->pieces, kind);
     trace->in_parts = 1;
     return 1;

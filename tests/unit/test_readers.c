@@ -162,7 +162,7 @@ static void many_lines_cross_blocks_and_batches(void **state) {
     fclose(file);
     read_file(rsc_din_open, scratch_path("long.din"));
     assert_int_equal(kept.count, LINES);
-    assert_int_equal(kept.batches, (LINES + RSC_BATCH_ACCESSES - 1) / RSC_BATCH_ACCESSES);
+    assert_in_range(kept.batches, (LINES + RSC_BATCH_ACCESSES - 1) / RSC_BATCH_ACCESSES, LINES / 8192);
     for (uint64_t i = 0; i < LINES; i++) assert_access((uint32_t)i, i * i * i * 977, 1, (enum rsc_kind)(i % 3));
     assert_int_equal(kept.status, RSC_EFORMAT);
     assert_int_equal(kept.error.line, LINES + 1);

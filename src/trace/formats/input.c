@@ -186,3 +186,16 @@ int rsc_input_seek(struct rsc_input *input, uint64_t offset, struct rsc_error *e
     input->stored.offset = input->offset = offset;
     return 0;
 }
+
+int64_t rsc_input_read_at(const struct rsc_input *input, void *to, size_t bytes, uint64_t offset,
+                          struct rsc_error *error) {
+    size_t done = 0;
+    while (done < bytes) {
+        ssize_t got = pread(input->stored.fd, (char *)to + done, bytes - done, (off_t)(input->origin + offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return rsc_fail_errno(error, errno, input->name);
+        if (got == 0) break;
+        done += (size_t)got;
+    }
+    return (int64_t)done;
+}

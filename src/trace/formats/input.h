@@ -41,6 +41,13 @@ const char *rsc_input_name(const struct rsc_input *input);
 /* Bytes of the file as stored, or UINT64_MAX for a pipe. */
 uint64_t rsc_input_file_bytes(const struct rsc_input *input);
 
+/*
+ * Reads up to `bytes` at `offset`, fewer only at the end of the file, without moving the position; any number of threads
+ * may do so at a time. Only where rsc_input_seekable().
+ */
+int64_t rsc_input_read_at(const struct rsc_input *input, void *to, size_t bytes, uint64_t offset,
+                          struct rsc_error *error);
+
 /* Seeking: only uncompressed regular files (else RSC_EUNSUPPORTED). */
 int rsc_input_seekable(const struct rsc_input *input);
 int rsc_input_seek(struct rsc_input *input, uint64_t offset, struct rsc_error *error);

@@ -110,11 +110,17 @@ static int din_finish(struct rsc_text_reader *reader, struct rsc_error *error) {
     return 0;
 }
 
+static void din_join(struct rsc_text_reader *all, const struct rsc_text_reader *part, struct rsc_piece_view *view) {
+    (void)view;
+    ((struct din_reader *)all)->escapes += ((const struct din_reader *)part)->escapes;
+}
+
 static const struct rsc_text_format din_format = {.name = "din",
                                                   .reader_bytes = sizeof(struct din_reader),
                                                   .parse = din_parse,
                                                   .finish = din_finish,
-                                                  .ends_in_newline = 1};
+                                                  .ends_in_newline = 1,
+                                                  .join = din_join};
 
 int rsc_din_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                  struct rsc_error *error) {

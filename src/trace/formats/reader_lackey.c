@@ -217,13 +217,35 @@ static int lackey_finish(struct rsc_text_reader *text, struct rsc_error *error) 
     return 0;
 }
 
+/* In a block, the fetch before the first accesses is not known: they are marked with this pc. */
+#define PC_BEFORE UINT64_MAX
+
+static void lackey_begin(struct rsc_text_reader *part) { ((struct lackey_reader *)part)->last_pc = PC_BEFORE; }
+
+static void lackey_join(struct rsc_text_reader *text, const struct rsc_text_reader *block,
+                        struct rsc_piece_view *view) {
+    struct lackey_reader *all = (struct lackey_reader *)text;
+    const struct lackey_reader *part = (const struct lackey_reader *)block;
+    for (uint64_t i = 0; i < view->count; i++) {
+        if (view->pc[i] != PC_BEFORE || rsc_meta_kind(view->meta[i]) == RSC_FETCH) break;
+        view->pc[i] = all->last_pc;
+    }
+    if (block->fetches_seen) all->last_pc = part->last_pc;
+    all->foreign += part->foreign;
+    all->summary_seen = part->summary_seen || (all->summary_seen && !part->accesses_seen);
+    all->accesses_seen |= part->accesses_seen;
+    all->banner_seen |= part->banner_seen;
+}
+
 static const struct rsc_text_format lackey_format = {.name = "lackey",
                                                      .source = "valgrind lackey",
                                                      .has_pc = 1,
                                                      .reader_bytes = sizeof(struct lackey_reader),
                                                      .parse = lackey_parse,
                                                      .finish = lackey_finish,
-                                                     .ends_in_newline = 1};
+                                                     .ends_in_newline = 1,
+                                                     .begin = lackey_begin,
+                                                     .join = lackey_join};
 
 int rsc_lackey_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                     struct rsc_error *error) {

@@ -287,8 +287,12 @@ static int perf_finish(struct rsc_text_reader *text, struct rsc_error *error) {
     return 0;
 }
 
-static const struct rsc_text_format perf_format = {
-    "perf-script", "perf script: samples", 1, sizeof(struct perf_reader), NULL, perf_parse, perf_finish, 0};
+static const struct rsc_text_format perf_format = {.name = "perf-script",
+                                                   .source = "perf script: samples",
+                                                   .has_pc = 1,
+                                                   .reader_bytes = sizeof(struct perf_reader),
+                                                   .parse = perf_parse,
+                                                   .finish = perf_finish};
 
 int rsc_perf_script_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                          struct rsc_error *error) {

@@ -23,7 +23,7 @@
 
 struct pinatrace_reader {
     struct rsc_text_reader text;
-    int ended; /* the last non-blank line was "#eof" */
+    int ended; /* the last non-blank line was "#eof"; -1: of a block that says nothing of it */
 };
 
 static const char *skip_blanks(const char *at) {
@@ -108,8 +108,23 @@ static int pinatrace_finish(struct rsc_text_reader *text, struct rsc_error *erro
     return 0;
 }
 
-static const struct rsc_text_format pinatrace_format = {
-    "pinatrace", "Pin pinatrace", 1, sizeof(struct pinatrace_reader), NULL, pinatrace_parse, pinatrace_finish, 0};
+static void pinatrace_begin(struct rsc_text_reader *part) { ((struct pinatrace_reader *)part)->ended = -1; }
+
+static void pinatrace_join(struct rsc_text_reader *all, const struct rsc_text_reader *part,
+                           struct rsc_piece_view *view) {
+    int ended = ((const struct pinatrace_reader *)part)->ended;
+    (void)view;
+    if (ended >= 0) ((struct pinatrace_reader *)all)->ended = ended;
+}
+
+static const struct rsc_text_format pinatrace_format = {.name = "pinatrace",
+                                                        .source = "Pin pinatrace",
+                                                        .has_pc = 1,
+                                                        .reader_bytes = sizeof(struct pinatrace_reader),
+                                                        .parse = pinatrace_parse,
+                                                        .finish = pinatrace_finish,
+                                                        .begin = pinatrace_begin,
+                                                        .join = pinatrace_join};
 
 int rsc_pinatrace_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                        struct rsc_error *error) {

@@ -34,9 +34,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "trace/formats/readers.h"
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file's byte order is the machine's");
+#include "trace/formats/record_reader.h"
 
 #define RECORD_BYTES_MAX 40u
 #define BLOCK_SHIFT 9 /* of a disk: 512 bytes */
@@ -44,30 +42,15 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file's byte order
 
 /* Offsets of a record's fields. */
 struct layout {
-    const char *name; /* for messages */
     uint32_t bytes;
     uint32_t object, size;
     uint32_t command, version; /* of vscsi; oracleGeneral has none */
     uint32_t version_is;       /* 0: the format has none */
 };
 
-static const struct layout oracle_general = {"oracleGeneral", 24, 4, 12, 0, 0, 0};
-static const struct layout vscsi_1 = {"vscsi", 32, 16, 4, 12, 14, 1};
-static const struct layout vscsi_2 = {"vscsi", 40, 16, 8, 0, 2, 2};
-
-struct requests_reader {
-    struct rsc_source source;
-    struct rsc_input *input;
-    const struct rsc_log *log;
-    const struct layout *layout;
-    uint64_t sizeless;  /* requests of 0 bytes */
-    uint32_t left_over; /* bytes of a cut last record, once the end was met */
-    uint64_t bad_at;    /* offset of an invalid record; RSC_NO_OFFSET: none */
-    const char *problem;
-    uint64_t addr[RSC_BATCH_ACCESSES];
-    uint64_t meta[RSC_BATCH_ACCESSES];
-    unsigned char bytes[RSC_BATCH_ACCESSES * RECORD_BYTES_MAX];
-};
+static const struct layout oracle_general = {24, 4, 12, 0, 0, 0};
+static const struct layout vscsi_1 = {32, 16, 4, 12, 14, 1};
+static const struct layout vscsi_2 = {40, 16, 8, 0, 2, 2};
 
 static uint16_t u16(const unsigned char *at) {
     uint16_t value;
@@ -85,18 +68,6 @@ static uint64_t u64(const unsigned char *at) {
     return value;
 }
 
-static int fail(const struct requests_reader *reader, struct rsc_error *error) {
-    const char *name = rsc_input_name(reader->input);
-    const struct layout *layout = reader->layout;
-    if (reader->problem)
-        return rsc_fail_at(error, RSC_EFORMAT, reader->bad_at, "%s: request at byte %" PRIu64 ": %s (%s)", name,
-                           reader->bad_at, reader->problem, layout->name);
-    uint64_t offset = rsc_input_offset(reader->input) - reader->left_over;
-    return rsc_fail_at(error, RSC_EFORMAT, offset,
-                       "%s: cut at byte %" PRIu64 ": the last request has %" PRIu32 " of its %" PRIu32 " bytes (%s)",
-                       name, offset, reader->left_over, layout->bytes, layout->name);
-}
-
 /* WRITE of 6, 10, 12 and 16 bytes, and WRITE AND VERIFY of 10, 12 and 16. */
 static int is_scsi_write(uint32_t command) {
     switch (command) {
@@ -112,8 +83,8 @@ static int is_scsi_write(uint32_t command) {
 }
 
 /* Adds one request. Returns the problem, or NULL. */
-static const char *take_record(struct requests_reader *reader, const unsigned char *record, uint32_t i) {
-    const struct layout *layout = reader->layout;
+static inline const char *take_record(const struct layout *layout, const unsigned char *record, uint64_t *addr,
+                                      uint64_t *meta, uint64_t *sizeless) {
     uint64_t object = u64(record + layout->object);
     uint32_t size = u32(record + layout->size);
     enum rsc_kind kind = RSC_READ;
@@ -123,65 +94,51 @@ static const char *take_record(struct requests_reader *reader, const unsigned ch
         object <<= BLOCK_SHIFT;
         if (is_scsi_write(u16(record + layout->command) & 0xff)) kind = RSC_WRITE;
     }
-    reader->sizeless += size == 0;
-    reader->addr[i] = object;
-    reader->meta[i] = rsc_meta(size ? size : 1, kind, 0);
+    *sizeless += size == 0;
+    *addr = object;
+    *meta = rsc_meta(size ? size : 1, kind, 0);
     return NULL;
 }
 
-static int finish(struct requests_reader *reader) {
-    if (reader->sizeless)
-        rsc_log_line(reader->log, RSC_LOG_WARNING, "%s: %" PRIu64 " requests of 0 bytes counted as 1 byte each",
-                     rsc_input_name(reader->input), reader->sizeless);
-    return 0;
+static inline uint32_t take(const struct layout *layout, const unsigned char *bytes, uint32_t records,
+                            const struct rsc_columns *to, struct rsc_batch *batch, const char **problem,
+                            uint64_t *sizeless) {
+    uint32_t count = 0;
+    for (; count < records; count++, bytes += layout->bytes)
+        if ((*problem = take_record(layout, bytes, &to->addr[count], &to->meta[count], sizeless))) break;
+    *batch = (struct rsc_batch){.count = count, .addr = to->addr, .meta = to->meta, .instructions = RSC_UNKNOWN};
+    return count;
 }
 
-static int requests_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
-    struct requests_reader *reader = (struct requests_reader *)source;
-    uint32_t bytes = reader->layout->bytes;
-    if (reader->left_over || reader->problem) return fail(reader, error);
-    uint64_t offset = rsc_input_offset(reader->input);
-    int64_t got = rsc_input_read(reader->input, reader->bytes, (size_t)RSC_BATCH_ACCESSES * bytes, error);
-    if (got < 0) return (int)got;
-    uint32_t records = (uint32_t)((uint64_t)got / bytes), count = 0;
-    reader->left_over = (uint32_t)((uint64_t)got % bytes);
-    for (; count < records; count++) {
-        reader->problem = take_record(reader, reader->bytes + (size_t)count * bytes, count);
-        reader->bad_at = offset + (uint64_t)count * bytes;
-        if (reader->problem) break;
+#define TAKE(name)                                                                                          \
+    static uint32_t take_##name(const unsigned char *bytes, uint32_t records, const struct rsc_columns *to, \
+                                struct rsc_batch *batch, const char **problem, uint64_t *notes) {           \
+        return take(&name, bytes, records, to, batch, problem, notes);                                      \
     }
-    if (!count) return reader->left_over || reader->problem ? fail(reader, error) : finish(reader);
-    *batch =
-        (struct rsc_batch){.count = count, .addr = reader->addr, .meta = reader->meta, .instructions = RSC_UNKNOWN};
-    return 1;
+TAKE(oracle_general)
+TAKE(vscsi_1)
+TAKE(vscsi_2)
+
+static void finish(const struct rsc_log *log, const char *name, uint64_t sizeless) {
+    if (sizeless)
+        rsc_log_line(log, RSC_LOG_WARNING, "%s: %" PRIu64 " requests of 0 bytes counted as 1 byte each", name,
+                     sizeless);
 }
 
-static void requests_info(struct rsc_source *source, struct rsc_trace_info *info) {
-    const struct requests_reader *reader = (const struct requests_reader *)source;
-    info->source = reader->layout == &vscsi_1   ? "vscsi version 1"
-                   : reader->layout == &vscsi_2 ? "vscsi version 2"
-                                                : "libCacheSim";
-}
-
-static void requests_close(struct rsc_source *source) { free(source); }
-
-static const struct rsc_source_ops requests_ops = {
-    .next = requests_next, .info = requests_info, .close = requests_close};
-
-static int requests_open(struct rsc_source **out, struct rsc_input *input, const struct layout *layout,
-                         const struct rsc_reader_options *options, struct rsc_error *error) {
-    struct requests_reader *reader = malloc(sizeof *reader);
-    if (!reader) return rsc_fail_memory(error, "requests reader");
-    reader->source = (struct rsc_source){.ops = &requests_ops};
-    reader->input = input;
-    reader->log = options ? options->log : NULL;
-    reader->layout = layout;
-    reader->sizeless = 0;
-    reader->left_over = 0;
-    reader->problem = NULL;
-    *out = &reader->source;
-    return 0;
-}
+#define FORMAT(format_name, made_by, width, take_it) \
+    {.name = format_name,                            \
+     .source = made_by,                              \
+     .unit = "request",                              \
+     .bad = "request",                               \
+     .bytes = width,                                 \
+     .per_batch = RSC_BATCH_ACCESSES,                \
+     .indexed = 1,                                   \
+     .take = take_it,                                \
+     .finish = finish}
+static const struct rsc_record_format oracle_general_format =
+    FORMAT("oracleGeneral", "libCacheSim", 24, take_oracle_general);
+static const struct rsc_record_format vscsi_1_format = FORMAT("vscsi", "vscsi version 1", 32, take_vscsi_1);
+static const struct rsc_record_format vscsi_2_format = FORMAT("vscsi", "vscsi version 2", 40, take_vscsi_2);
 
 /* Refuses a file whose opening is not one of requests. */
 static int check_oracle(struct rsc_input *input, struct rsc_error *error) {
@@ -205,7 +162,7 @@ static int check_oracle(struct rsc_input *input, struct rsc_error *error) {
 int rsc_oracle_general_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                             struct rsc_error *error) {
     int status = check_oracle(input, error);
-    return status < 0 ? status : requests_open(out, input, &oracle_general, options, error);
+    return status < 0 ? status : rsc_record_reader_open(out, &oracle_general_format, input, options, error);
 }
 
 /* Whether the version fields of the first record, and of a second if there is one, match the layout. */
@@ -222,10 +179,10 @@ int rsc_vscsi_open(struct rsc_source **out, struct rsc_input *input, const struc
     int64_t bytes = rsc_input_peek(input, 2 * RECORD_BYTES_MAX, &head, error);
     if (bytes < 0) return (int)bytes;
     /* version 2 first, as libCacheSim decides it: a file may look like both */
-    const struct layout *layout = vscsi_is(&vscsi_2, head, (size_t)bytes)   ? &vscsi_2
-                                  : vscsi_is(&vscsi_1, head, (size_t)bytes) ? &vscsi_1
-                                                                            : NULL;
-    if (layout) return requests_open(out, input, layout, options, error);
+    const struct rsc_record_format *format = vscsi_is(&vscsi_2, head, (size_t)bytes)   ? &vscsi_2_format
+                                             : vscsi_is(&vscsi_1, head, (size_t)bytes) ? &vscsi_1_format
+                                                                                       : NULL;
+    if (format) return rsc_record_reader_open(out, format, input, options, error);
     if (bytes < 32)
         return rsc_fail_at(error, RSC_EFORMAT, 0, "%s: cut at byte 0: the first request has %d of its 32 bytes (vscsi)",
                            rsc_input_name(input), (int)bytes);

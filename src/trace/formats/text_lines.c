@@ -17,13 +17,14 @@
 #include "trace/formats/digits.h"
 
 #define READ_BYTES (256u << 10)
+#define BUFFER_BYTES (RSC_TEXT_LINE_MAX + READ_BYTES + 1 + RSC_DIGITS_SLACK)
 #define SHOWN_CHARACTERS 40
 
 int rsc_text_lines_open(struct rsc_text_lines *lines, struct rsc_input *input, const char *format,
                         struct rsc_error *error) {
     *lines = (struct rsc_text_lines){.input = input, .format = format, .line = 1};
     lines->offset = rsc_input_offset(input);
-    lines->bytes = calloc(1, RSC_TEXT_LINE_MAX + READ_BYTES + 1 + RSC_DIGITS_SLACK);
+    lines->bytes = calloc(1, BUFFER_BYTES);
     if (!lines->bytes) return rsc_fail_memory(error, "text lines");
     lines->cursor = lines->limit = lines->filled = lines->bytes;
     return 0;
@@ -69,6 +70,22 @@ int rsc_text_lines_fill(struct rsc_text_lines *lines, struct rsc_error *error) {
         if (last) lines->limit = last + 1;
     }
     return 1;
+}
+
+int rsc_text_lines_cut(struct rsc_text_lines *from, struct rsc_text_lines *to) {
+    char *other = to->bytes ? to->bytes : calloc(1, BUFFER_BYTES);
+    if (!other) return RSC_ENOMEM;
+    *to = *from;
+    size_t rest = (size_t)(from->filled - from->limit);
+    memcpy(other, from->limit, rest);
+    uint64_t lines = 0;
+    for (const char *at = from->cursor; at < from->limit; at++) lines += *at == '\n';
+    from->line += lines;
+    from->offset += (uint64_t)(from->limit - from->bytes);
+    from->bytes = other;
+    from->cursor = from->limit = from->filled = other;
+    from->filled += rest;
+    return 0;
 }
 
 const char *rsc_text_lines_end(const struct rsc_text_lines *lines) {

@@ -55,6 +55,12 @@ static inline void rsc_text_lines_pass(struct rsc_text_lines *lines, const char 
     lines->line++;
 }
 
+/*
+ * Moves the whole lines at the cursor to `to`, whose buffer, if it has one, `from` goes on with. `to` is closed as if it
+ * had been opened. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_text_lines_cut(struct rsc_text_lines *from, struct rsc_text_lines *to);
+
 /* The '\n' of the line at cursor, or NULL where the line is too long. */
 const char *rsc_text_lines_end(const struct rsc_text_lines *lines);
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 
@@ -14,7 +15,7 @@ static int check_end(const struct rsc_text_reader *reader, struct rsc_error *err
     const struct rsc_text_lines *lines = &reader->lines;
     const char *name = rsc_input_name(lines->input);
     uint64_t end = rsc_input_offset(lines->input);
-    if (!lines->unended || reader->cuttable != lines->cursor) return 0;
+    if (!lines->unended || !(reader->ends_cuttable || reader->cuttable == lines->cursor)) return 0;
     if (reader->format->ends_in_newline)
         return rsc_fail_at(error, RSC_EFORMAT, end, "%s: cut at byte %" PRIu64 ", inside a line (%s)", name, end,
                            reader->format->name);
@@ -23,22 +24,19 @@ static int check_end(const struct rsc_text_reader *reader, struct rsc_error *err
     return 0;
 }
 
-static int text_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
-    struct rsc_text_reader *reader = (struct rsc_text_reader *)source;
+static int finish(struct rsc_text_reader *reader, struct rsc_error *error) {
+    int status = check_end(reader, error);
+    return status || !reader->format->finish ? status : reader->format->finish(reader, error);
+}
+
+/* A batch of the lines at hand. 1, 0 if they have no access, or negative. */
+static int parse_batch(struct rsc_text_reader *reader, struct rsc_batch *batch, struct rsc_error *error) {
     struct rsc_text_lines *lines = &reader->lines;
     uint32_t count = 0;
     reader->fetches = 0;
-    do {
-        int status = rsc_text_lines_fill(lines, error);
-        if (status < 0 && count == 0) return status;
-        if (status <= 0) break;
-        count = reader->format->parse(reader, count);
-    } while (!reader->problem && lines->cursor == lines->limit);
+    if (lines->cursor < lines->limit) count = reader->format->parse(reader, 0);
     if (count == 0 && reader->problem) return rsc_text_lines_fail(lines, reader->failure, reader->problem, error);
-    if (count == 0) {
-        int status = check_end(reader, error);
-        return status || !reader->format->finish ? status : reader->format->finish(reader, error);
-    }
+    if (count == 0) return 0;
     reader->problem = NULL; /* the line is met again at the next call */
     *batch = (struct rsc_batch){.count = count,
                                 .addr = reader->addr,
@@ -48,6 +46,20 @@ static int text_next(struct rsc_source *source, struct rsc_batch *batch, struct 
                                 .thread_count = reader->threads.count,
                                 .instructions = rsc_instructions_of(reader->fetches, &reader->fetches_seen)};
     return 1;
+}
+
+static int text_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
+    struct rsc_text_reader *reader = (struct rsc_text_reader *)source;
+    int status;
+    if (!reader->addr) {
+        reader->addr = malloc(3 * RSC_BATCH_ACCESSES * sizeof *reader->addr);
+        if (!reader->addr) return rsc_fail_memory(error, "trace reader");
+        reader->meta = reader->addr + RSC_BATCH_ACCESSES;
+        reader->pc = reader->meta + RSC_BATCH_ACCESSES;
+    }
+    while ((status = rsc_text_lines_fill(&reader->lines, error)) > 0)
+        if ((status = parse_batch(reader, batch, error))) return status;
+    return status < 0 ? status : finish(reader, error);
 }
 
 static void text_info(struct rsc_source *source, struct rsc_trace_info *info) {
@@ -60,16 +72,132 @@ static void text_close(struct rsc_source *source) {
     struct rsc_text_reader *reader = (struct rsc_text_reader *)source;
     rsc_text_lines_close(&reader->lines);
     rsc_thread_table_free(&reader->threads);
+    free(reader->addr);
+    free(reader->fresh);
     free(reader);
 }
 
-static const struct rsc_source_ops text_ops = {.next = text_next, .info = text_info, .close = text_close};
+/* ---- blocks of lines parsed by several threads ---- */
+
+struct text_block {
+    struct rsc_text_lines lines; /* owned */
+    struct rsc_text_reader *end; /* owned: the reader of the thread that parsed it, as it then was */
+};
+
+static void block_free(void *piece) {
+    struct text_block *block = piece;
+    rsc_text_lines_close(&block->lines);
+    if (block->end) rsc_thread_table_free(&block->end->threads);
+    free(block->end);
+}
+
+static int take_block(struct rsc_source *source, void *piece, struct rsc_error *error) {
+    struct rsc_text_reader *reader = (struct rsc_text_reader *)source;
+    struct text_block *block = piece;
+    int status = rsc_text_lines_fill(&reader->lines, error);
+    if (status <= 0) return status;
+    if (!block->end) block->end = calloc(1, reader->format->reader_bytes);
+    if (!block->end || rsc_text_lines_cut(&reader->lines, &block->lines) < 0)
+        return rsc_fail_memory(error, "trace reader");
+    return 1;
+}
+
+/* A thread parses each block in that block's own copy of the reader. */
+struct text_worker {
+    const struct rsc_text_reader *fresh;
+    struct rsc_text_reader *reader; /* of the block */
+};
+
+static int worker_new(void **out, struct rsc_source *source, struct rsc_error *error) {
+    struct text_worker *worker = calloc(1, sizeof *worker);
+    if (!worker) return rsc_fail_memory(error, "trace reader");
+    worker->fresh = ((struct rsc_text_reader *)source)->fresh;
+    *out = worker;
+    return 0;
+}
+
+static int worker_start(void *to, void *piece, struct rsc_error *error) {
+    struct text_worker *worker = to;
+    struct text_block *block = piece;
+    (void)error;
+    rsc_thread_table_free(&block->end->threads);
+    memcpy(block->end, worker->fresh, worker->fresh->format->reader_bytes);
+    worker->reader = block->end;
+    worker->reader->lines = block->lines;
+    if (worker->reader->format->begin) worker->reader->format->begin(worker->reader);
+    return 0;
+}
+
+static int worker_next(void *from, const struct rsc_columns *to, struct rsc_batch *batch, uint64_t *index,
+                       struct rsc_error *error) {
+    struct rsc_text_reader *reader = ((struct text_worker *)from)->reader;
+    reader->addr = to->addr;
+    reader->meta = to->meta;
+    reader->pc = to->pc;
+    *index = RSC_UNKNOWN;
+    int status = parse_batch(reader, batch, error);
+    reader->ends_cuttable = reader->cuttable == reader->lines.cursor;
+    return status;
+}
+
+/* Thread numbers of a block become those of the file, in order of appearance. */
+static int settle_threads(struct rsc_text_reader *all, const struct rsc_text_reader *part, struct rsc_piece_view *view,
+                          struct rsc_error *error) {
+    uint32_t count = part->threads.count;
+    uint64_t *numbers = malloc((count + 1) * sizeof *numbers);
+    if (!numbers) return rsc_fail_memory(error, "threads");
+    int64_t number = 0;
+    for (uint32_t i = 0; i < count && number >= 0; i++) {
+        number = rsc_thread_number(&all->threads, part->threads.threads[i].pid, part->threads.threads[i].tid);
+        numbers[i] = (uint64_t)number << 40;
+    }
+    for (uint64_t i = 0; number >= 0 && i < view->count; i++)
+        view->meta[i] = (view->meta[i] & 0xffffffffffull) | numbers[rsc_meta_thread(view->meta[i])];
+    free(numbers);
+    view->threads = all->threads.threads;
+    view->thread_count = all->threads.count;
+    if (number >= 0) return 0;
+    return number == RSC_ENOMEM ? rsc_fail_memory(error, "threads")
+                                : rsc_fail(error, RSC_ELIMIT, "%s: too many threads", rsc_input_name(all->lines.input));
+}
+
+static int settle_block(struct rsc_source *source, void *piece, struct rsc_piece_view *view, struct rsc_error *error) {
+    struct rsc_text_reader *all = (struct rsc_text_reader *)source;
+    const struct rsc_text_reader *part = ((struct text_block *)piece)->end;
+    if (all->fetches_seen) {
+        *view->full_known = 1;
+        for (uint32_t i = 0; i < view->batch_count; i++)
+            if (view->batches[i].instructions == RSC_UNKNOWN) view->batches[i].instructions = 0;
+    }
+    all->fetches_seen |= part->fetches_seen;
+    all->ends_cuttable = part->ends_cuttable;
+    all->format->join(all, part, view);
+    return part->threads.count ? settle_threads(all, part, view, error) : 0;
+}
+
+static int finish_blocks(struct rsc_source *source, struct rsc_error *error) {
+    return finish((struct rsc_text_reader *)source, error);
+}
+
+static const struct rsc_piece_kind blocks = {.piece_bytes = sizeof(struct text_block),
+                                             .piece_free = block_free,
+                                             .take = take_block,
+                                             .worker_new = worker_new,
+                                             .worker_free = free,
+                                             .start = worker_start,
+                                             .next = worker_next,
+                                             .settle = settle_block,
+                                             .finish = finish_blocks,
+                                             .no_parts = 1};
+
+static const struct rsc_source_ops text_ops = {text_next, NULL, text_info, text_close, NULL};
+static const struct rsc_source_ops block_ops = {text_next, NULL, text_info, text_close, &blocks};
 
 int rsc_text_reader_open(struct rsc_source **out, const struct rsc_text_format *format, struct rsc_input *input,
                          const struct rsc_reader_options *options, struct rsc_error *error) {
     struct rsc_text_reader *reader = calloc(1, format->reader_bytes);
     if (!reader) return rsc_fail_memory(error, "trace reader");
-    reader->source.ops = &text_ops;
+    reader->source.ops = format->join ? &block_ops : &text_ops;
     reader->format = format;
     reader->log = options ? options->log : NULL;
     reader->columns = options ? options->columns : NULL;
@@ -77,6 +205,9 @@ int rsc_text_reader_open(struct rsc_source **out, const struct rsc_text_format *
     reader->has_pc = format->has_pc;
     int status = rsc_text_lines_open(&reader->lines, input, format->name, error);
     if (status == 0 && format->start) status = format->start(reader, error);
+    reader->fresh = malloc(format->reader_bytes);
+    if (!reader->fresh && !status) status = rsc_fail_memory(error, "trace reader");
+    if (!status) memcpy(reader->fresh, reader, format->reader_bytes);
     if (status < 0) text_close(&reader->source);
     else *out = &reader->source;
     return status;

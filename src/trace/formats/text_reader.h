@@ -1,6 +1,9 @@
 /*
  * text_reader.h - the source of every text format: a format only parses its lines.
  *
+ * Batches end where blocks of lines do, so that they are the same if several threads
+ * parse blocks (trace/pieces.h).
+ *
  * A format's reader starts with a struct rsc_text_reader, and its parse function takes
  * lines from `lines` and puts accesses into the columns. Everything else (opening,
  * blocks, batches, bad lines, the end) is done here.
@@ -10,6 +13,7 @@
 
 #include "trace/formats/readers.h"
 #include "trace/formats/text_lines.h"
+#include "trace/pieces.h"
 
 struct rsc_text_reader;
 
@@ -29,6 +33,13 @@ struct rsc_text_format {
     int (*finish)(struct rsc_text_reader *reader, struct rsc_error *error);
     /* A file without a last '\n' is an error if a cut could have shortened its last line (`cuttable`); 0: a warning. */
     int ends_in_newline;
+    /*
+     * For several threads, each of which parses some blocks of lines with a reader of its own: `begin` (NULL: nothing to
+     * do) prepares that reader for a block, and `join` adds what it found to `all`, in order, with the block's accesses.
+     * `join` NULL: blocks depend on each other.
+     */
+    void (*begin)(struct rsc_text_reader *part);
+    void (*join)(struct rsc_text_reader *all, const struct rsc_text_reader *part, struct rsc_piece_view *view);
 };
 
 struct rsc_text_reader {
@@ -44,9 +55,9 @@ struct rsc_text_reader {
     int has_pc;
     int fetches_seen;
     uint64_t fetches; /* in the batch */
-    uint64_t addr[RSC_BATCH_ACCESSES];
-    uint64_t meta[RSC_BATCH_ACCESSES];
-    uint64_t pc[RSC_BATCH_ACCESSES];
+    int ends_cuttable; /* of a file read in blocks: `cuttable` was its end */
+    struct rsc_text_reader *fresh; /* owned: the reader before the first block, which others start from */
+    uint64_t *addr, *meta, *pc; /* columns of the batch; addr owns all three, unless a thread's own are used */
 };
 
 int rsc_text_reader_open(struct rsc_source **out, const struct rsc_text_format *format, struct rsc_input *input,
