@@ -359,3 +359,9 @@ $ ls x.* y.*
 ls: cannot access 'y.*': No such file or directory
 x.html
 [2]
+
+# Wide numbers: a blank always separates columns.
+$ python3 -c 'print("addr,size,kind\n0,1,I"); [print(f"{64 * i},1,R") for i in range(3000)]' > few.csv
+$ reusescope sim few.csv --l1d 4K,4,64 -q | sed -n 4,5p
+     cache            accesses  misses    local   global     MPKI wr-backs
+l1d  4K,4,64,lru         3,000   3,000    100 %    100 % 3000000.000     0

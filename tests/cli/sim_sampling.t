@@ -247,6 +247,11 @@ $ awk '{ printf "2 %x\n%s\n", 4194304 + NR * 4 % 30000, $0 }' big.din > u.din; r
 $ reusescope sim u.rsct --l1i 4K,1,32 --l1d 4K,1,32 --l2 64K,1,64 --l2 256K,4,64,random --study sampling
 u.rsct: 307200 instructions, 614400 accesses, 307200 of them fetches
 \
+Constant bits: the address bits of samples of sets, one sample for each of their values
+  cache                        MPI*1000        1/16        1/64
+  64K,1,64,lru                 1042.812        7-10        6-11
+  256K,4,64,random             1036.387        7-10        6-11
+\
 Table 2: coefficient of variation, 1/16 of the sets, constant bits
   cache                        MPI*1000  fraction-instr  sampled-instr
   64K,1,64,lru                 1042.812           44.4%          44.4%

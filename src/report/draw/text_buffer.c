@@ -154,9 +154,23 @@ void rsc_text_in_quotes(struct rsc_text *text, const char *foreign) {
     }
 }
 
+/* Whether a blank precedes, but for a change of colour. */
+static int after_blank(const struct rsc_text *text) {
+    size_t at = text->used;
+    while (at && text->text[at - 1] == 'm') {
+        size_t start = at - 1;
+        while (start && text->text[start - 1] != '\033' && at - start < 8) start--;
+        if (!start || text->text[start - 1] != '\033') break;
+        at = start - 1;
+    }
+    return !at || text->text[at - 1] == ' ';
+}
+
 void rsc_text_right(struct rsc_text *text, unsigned end, const char *number) {
-    unsigned columns = rsc_text_columns(number);
-    rsc_text_pad_to(text, end > columns ? end - columns : 0);
+    unsigned columns = rsc_text_columns(number), from = end > columns ? end - columns : 0;
+    if (from <= text->column && text->column && !after_blank(text))
+        from = text->column + 1; /* columns never run together */
+    rsc_text_pad_to(text, from);
     rsc_text_put(text, "%s", number);
 }
 

@@ -50,7 +50,7 @@ void rsc_text_in_quotes(struct rsc_text *text, const char *foreign);
 /* Spaces up to a column; nothing if already past it. */
 void rsc_text_pad_to(struct rsc_text *text, unsigned column);
 
-/* A number that ends at column `end`; if too long, it starts at the current column. */
+/* A number that ends at column `end`; if too long, it starts one blank after what is there. */
 void rsc_text_right(struct rsc_text *text, unsigned end, const char *number);
 
 /* `count` copies of a one-column character. */

@@ -27,6 +27,23 @@ static void heading(struct rsc_text *text, const char *title, const char *column
 
 /* ---- sets ---- */
 
+/* Which address bits the samples below hold constant. */
+static void table_constant(struct rsc_text *text, const struct rsc_study *study) {
+    heading(text, "Constant bits: the address bits of samples of sets, one sample for each of their values",
+            "        1/16        1/64");
+    for (size_t i = 0; i < study->cache_count; i++) {
+        name_cache(text, &study->caches[i]);
+        for (int f = 0; f < RSC_STUDY_FRACTIONS; f++) {
+            const struct rsc_study_sets *sets = &study->caches[i].sets[f];
+            char bits[24] = "n/a";
+            if (sets->available)
+                snprintf(bits, sizeof bits, "%u-%u", sets->paper.low, sets->paper.low + sets->paper.width - 1);
+            rsc_text_put(text, "  %10s", bits);
+        }
+        rsc_text_put(text, "\n");
+    }
+}
+
 static void table_2(struct rsc_text *text, const struct rsc_study *study) {
     char a[24], b[24];
     heading(text, "Table 2: coefficient of variation, 1/16 of the sets, constant bits",
@@ -285,6 +302,7 @@ int rsc_study_text(const struct rsc_result *of, const struct rsc_report_style *s
     rsc_text_put(&text, "%s: %llu instructions, %llu accesses, %llu of them fetches\n", study->trace,
                  (unsigned long long)study->instructions, (unsigned long long)study->accesses,
                  (unsigned long long)study->fetches);
+    table_constant(&text, study);
     table_2(&text, study);
     table_3(&text, study);
     table_4(&text, study);
