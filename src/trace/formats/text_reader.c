@@ -29,13 +29,11 @@ static int finish(struct rsc_text_reader *reader, struct rsc_error *error) {
     return status || !reader->format->finish ? status : reader->format->finish(reader, error);
 }
 
-/* A batch of the lines at hand. 1, 0 if they have no access, or negative. */
-static int parse_batch(struct rsc_text_reader *reader, struct rsc_batch *batch, struct rsc_error *error) {
-    struct rsc_text_lines *lines = &reader->lines;
-    uint32_t count = 0;
-    reader->fetches = 0;
-    if (lines->cursor < lines->limit) count = reader->format->parse(reader, 0);
-    if (count == 0 && reader->problem) return rsc_text_lines_fail(lines, reader->failure, reader->problem, error);
+/* Makes a batch of `count` accesses parsed. 1, 0 if there are none, or negative. */
+static int make_batch(struct rsc_text_reader *reader, uint32_t count, struct rsc_batch *batch,
+                      struct rsc_error *error) {
+    if (count == 0 && reader->problem)
+        return rsc_text_lines_fail(&reader->lines, reader->failure, reader->problem, error);
     if (count == 0) return 0;
     reader->problem = NULL; /* the line is met again at the next call */
     *batch = (struct rsc_batch){.count = count,
@@ -50,16 +48,23 @@ static int parse_batch(struct rsc_text_reader *reader, struct rsc_batch *batch, 
 
 static int text_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
     struct rsc_text_reader *reader = (struct rsc_text_reader *)source;
-    int status;
+    const struct rsc_text_lines *lines = &reader->lines;
+    uint32_t count = 0;
     if (!reader->addr) {
         reader->addr = malloc(3 * RSC_BATCH_ACCESSES * sizeof *reader->addr);
         if (!reader->addr) return rsc_fail_memory(error, "trace reader");
         reader->meta = reader->addr + RSC_BATCH_ACCESSES;
         reader->pc = reader->meta + RSC_BATCH_ACCESSES;
     }
-    while ((status = rsc_text_lines_fill(&reader->lines, error)) > 0)
-        if ((status = parse_batch(reader, batch, error))) return status;
-    return status < 0 ? status : finish(reader, error);
+    reader->fetches = 0;
+    do { /* an access whose lines may be in two blocks must be in one batch */
+        int status = rsc_text_lines_fill(&reader->lines, error);
+        if (status < 0 && count == 0) return status;
+        if (status <= 0) break;
+        count = reader->format->parse(reader, count);
+    } while (!reader->problem && lines->cursor == lines->limit && (!count || !reader->format->join));
+    int status = make_batch(reader, count, batch, error);
+    return status ? status : finish(reader, error);
 }
 
 static void text_info(struct rsc_source *source, struct rsc_trace_info *info) {
@@ -135,7 +140,9 @@ static int worker_next(void *from, const struct rsc_columns *to, struct rsc_batc
     reader->meta = to->meta;
     reader->pc = to->pc;
     *index = RSC_UNKNOWN;
-    int status = parse_batch(reader, batch, error);
+    reader->fetches = 0;
+    uint32_t count = reader->lines.cursor < reader->lines.limit ? reader->format->parse(reader, 0) : 0;
+    int status = make_batch(reader, count, batch, error);
     reader->ends_cuttable = reader->cuttable == reader->lines.cursor;
     return status;
 }
