@@ -55,6 +55,7 @@ static struct rsc_report_style style_of(const struct rsc_session *session, int f
         .references = session->references,
         .page = session->page,
         .sections = session->sections,
+        .full_names = session->full_names,
         .screen = !session->full && !session->sections,
         .lines_taken = session->lines_said,
     };
@@ -134,10 +135,11 @@ static const char *data_file_of(const struct rsc_session *session, int keep, cha
 /* `keep`: the result is kept in a file, as the options say. */
 static int write_rendering(struct rsc_session *session, const struct rsc_result *result, enum rsc_report_format format,
                            const char *path, int keep, struct rsc_error *error) {
-    char *text = NULL, data_file[PATH_MAX];
+    char *text = NULL, data_file[PATH_MAX], folder[PATH_MAX];
     size_t bytes;
     struct rsc_machine machine;
     struct rsc_report_style style = style_of(session, !strcmp(path, "-"), &machine);
+    style.source_root = getcwd(folder, sizeof folder);
     style.data_file = data_file_of(session, keep, data_file);
     style.lines_taken += keep && session->output && !strcmp(path, "-"); /* of hint_next() */
     int status = rsc_report_render(result, format, &style, &text, &bytes, error);

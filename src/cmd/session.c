@@ -51,6 +51,7 @@ const struct rsc_option rsc_output_options[] = {
     {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json, csv, folded, speedscope or html",
      "text json csv folded speedscope html"},
     {RSC_OPT_FULL, 0, "full", NULL, "text: everything that is known, not just the first screen (40 lines)", NULL},
+    {RSC_OPT_FULL_NAMES, 0, "full-names", NULL, "text: C++ names with their template arguments", NULL},
     {RSC_OPT_AT, 0, "at", "SIZE",
      "rank code, pairs and objects by misses in a cache of SIZE, as 1M or L2 (default: the largest of this machine's "
      "caches with misses other than first touches)",
@@ -217,6 +218,7 @@ int rsc_session_option(struct rsc_session *session, const struct rsc_option_pars
     case RSC_OPT_FROM: session->from = parser->value; return -1;
     case RSC_OPT_COLUMNS: session->columns = parser->value; return -1;
     case RSC_OPT_SALVAGE: session->salvage = 1; return -1;
+    case RSC_OPT_FULL_NAMES: session->full_names = 1; return -1;
     case RSC_OPT_FULL: session->full = 1; return -1;
     case RSC_OPT_NO_COMMAND: session->no_command = 1; return -1;
     case RSC_OPT_READ_THREADS: {

@@ -35,6 +35,7 @@ enum {
     RSC_OPT_AT,
     RSC_OPT_WEIGHT,
     RSC_OPT_FULL,
+    RSC_OPT_FULL_NAMES,
     RSC_OPT_NO_COMMAND,
     RSC_OPT_READ_THREADS,
     RSC_OPT_VERB,
@@ -45,8 +46,8 @@ extern const struct rsc_option rsc_common_options[]; /* -h -q -v --color */
 #define RSC_READ_THREADS_OPTION \
     {RSC_OPT_READ_THREADS, 0, "threads", "N", "threads that decode the trace (default: one per core)", NULL}
 extern const struct rsc_option rsc_trace_options[];  /* --from --salvage and the filters */
-extern const struct rsc_option
-    rsc_output_options[]; /* -o --format --full --at --weight --no-command, for verbs that yield a profile */
+extern const struct rsc_option rsc_output_options
+    []; /* -o --format --full --full-names --at --weight --no-command, for verbs that yield a profile */
 
 #define RSC_TIDS_MAX 1024
 
@@ -71,6 +72,7 @@ struct rsc_session {
     int references;    /* stacks are weighed by references, not by misses */
     const struct rsc_page_extras *page; /* extra contents of an HTML page; NULL: none */
     int full;          /* text has everything that is known, not just the first screen */
+    int full_names;    /* C++ names with their template arguments */
     uint32_t sections; /* only these sections of the text; 0: the first screen, or all */
     unsigned lines_said; /* lines printed on standard error before the first screen, at 80 columns */
     const char *shown; /* the one file that is shown; NULL: the default data file, or several */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "profile/row_tables.h"
+#include "report/draw/place_text.h"
 #include "report/draw/units.h"
 #include "report/own_code.h"
 
@@ -36,6 +37,8 @@ static int compare_source(const struct rsc_place *a, const struct rsc_place *b) 
 }
 
 int rsc_place_compare(const struct rsc_place *a, const struct rsc_place *b) {
+    int loader = rsc_place_is_loader(a);
+    if (loader || rsc_place_is_loader(b)) return rsc_place_is_loader(b) - loader;
     int known = rsc_place_has_line(a), order = known - rsc_place_has_line(b);
     if (!order) order = compare_text(a->function, b->function);
     if (order) return order;
@@ -97,6 +100,29 @@ static size_t collect_rows(struct rsc_ranking *ranking, const struct rsc_row_tab
     return count;
 }
 
+static int by_pc(const void *left, const void *right) {
+    uint64_t a = (*(const struct rsc_code_row *const *)left)->place.pc;
+    uint64_t b = (*(const struct rsc_code_row *const *)right)->place.pc;
+    return (a > b) - (a < b);
+}
+
+/* Adds a row for each pair that ends in code without a line of the user, if its call path has one. */
+static size_t add_calls(struct rsc_ranking *ranking, size_t count) {
+    const struct rsc_profile *profile = ranking->profile;
+    size_t own = count;
+    qsort(ranking->rows, own, sizeof *ranking->rows, by_pc);
+    for (size_t i = 0; i < profile->pair_count; i++) {
+        const struct rsc_pair_row *pair = &profile->pairs[i];
+        const struct rsc_code_row end = {.place = pair->reuse}, *key = &end;
+        const struct rsc_place *caller = rsc_own_caller(profile, pair->reuse_context);
+        if (!caller || bsearch(&key, ranking->rows, own, sizeof *ranking->rows, by_pc)) continue;
+        struct rsc_code_row *call = &ranking->calls[ranking->call_count++];
+        *call = (struct rsc_code_row){.place = *caller, .references = pair->references, .rd = pair->rd};
+        ranking->rows[count++] = call;
+    }
+    return count;
+}
+
 static int costs_more(const void *left, const void *right) {
     const struct rsc_rank *a = left, *b = right;
     if (a->cost != b->cost) return a->cost < b->cost ? 1 : -1;
@@ -120,15 +146,17 @@ int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *prof
                      uint64_t size_lines) {
     int (*order)(const void *, const void *) = order_of(what);
     const struct rsc_row_table *table = table_of(what);
-    size_t most = rsc_row_table_count(table, profile);
+    size_t most = rsc_row_table_count(table, profile) + (what == RSC_RANK_OWN ? profile->pair_count : 0);
     *ranking = (struct rsc_ranking){.profile = profile, .what = what, .size_lines = size_lines};
     ranking->rows = calloc(most + 1, sizeof *ranking->rows);
     ranking->ranks = calloc(most + 1, sizeof *ranking->ranks);
-    if (!ranking->rows || !ranking->ranks) {
+    if (what == RSC_RANK_OWN) ranking->calls = calloc(profile->pair_count + 1, sizeof *ranking->calls);
+    if (!ranking->rows || !ranking->ranks || (what == RSC_RANK_OWN && !ranking->calls)) {
         rsc_ranking_free(ranking);
         return RSC_ENOMEM;
     }
     size_t count = collect_rows(ranking, table);
+    if (what == RSC_RANK_OWN) count = add_calls(ranking, count);
     double usual = what == RSC_RANK_PAIRS ? usual_latency(profile) : 1;
     qsort(ranking->rows, count, sizeof *ranking->rows, order);
     for (size_t i = 0; i < count; i++) {
@@ -153,6 +181,7 @@ int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *prof
 void rsc_ranking_free(struct rsc_ranking *ranking) {
     free(ranking->rows);
     free(ranking->ranks);
+    free(ranking->calls);
     *ranking = (struct rsc_ranking){0};
 }
 

@@ -16,14 +16,15 @@
 enum rsc_ranked {
     RSC_RANK_LINES,   /* code by function, file and line; without a line by function, else by pc */
     RSC_RANK_SOURCE,  /* code by file and line, whatever the function; only if both are known */
-    RSC_RANK_OWN,     /* code by the user's own function, file and line (own_code.h); without those of libraries */
-    RSC_RANK_PAIRS,   /* pairs by both ends, each in the same way */
+    RSC_RANK_OWN, /* code by the user's own function, file and line (own_code.h). Misses of a library's code are those
+                       * of the lines that called it, except first touches: their call path is not known */
+    RSC_RANK_PAIRS, /* pairs by both ends, each in the same way */
     RSC_RANK_OBJECTS, /* objects by kind and name */
 };
 
 struct rsc_rank {
     const void *const *rows; /* struct rsc_code_row, rsc_pair_row or rsc_object_row of the profile */
-    size_t row_count;        /* at least 1 */
+    size_t row_count; /* at least 1 */
     uint64_t references, cold, invalidated, error, misses;
     double cost; /* the ranking key: misses, times latency for pairs that have one */
 };
@@ -31,10 +32,13 @@ struct rsc_rank {
 struct rsc_ranking {
     const struct rsc_profile *profile;
     enum rsc_ranked what;
-    uint64_t size_lines;    /* ranked at this cache size */
+    uint64_t size_lines; /* ranked at this cache size */
     struct rsc_rank *ranks; /* owned; highest cost first */
     size_t count;
     const void **rows; /* owned */
+    struct rsc_code_row
+        *calls; /* owned: for RSC_RANK_OWN, what libraries do in calls; strings and bins are the profile's */
+    size_t call_count;
 };
 
 /* Zeroed rankings may be freed. Returns 0 or RSC_ENOMEM. */
@@ -68,9 +72,9 @@ int rsc_place_compare(const struct rsc_place *a, const struct rsc_place *b);
 
 /* Why a cache size is ranked at. */
 enum rsc_size_why {
-    RSC_SIZE_GIVEN,     /* it was asked for, or there are no caches to choose from */
+    RSC_SIZE_GIVEN, /* it was asked for, or there are no caches to choose from */
     RSC_SIZE_TOO_SMALL, /* of the machine's caches with misses for want of room, the largest */
-    RSC_SIZE_ALL_FIT,   /* in none, misses are for want of room: the smallest */
+    RSC_SIZE_ALL_FIT, /* in none, misses are for want of room: the smallest */
 };
 
 /* The cache size to rank at. */
@@ -78,7 +82,7 @@ struct rsc_rank_size {
     uint64_t lines, bytes;
     const struct rsc_machine_level *level; /* name of the machine's level with this size, or NULL */
     enum rsc_size_why why;
-    int lowered;                           /* lowered to the largest size at which capped distances give misses */
+    int lowered; /* lowered to the largest size at which capped distances give misses */
 };
 
 /*

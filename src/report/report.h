@@ -75,6 +75,8 @@ struct rsc_report_style {
     unsigned lines_taken;  /* of the screen, printed before */
     const char *data_file; /* the profile in commands to type next; "": the default; NULL: no such commands */
     unsigned curve_rows;   /* at most; 0: 12 */
+    const char *source_root; /* paths below it are printed relative to it; NULL: as they are */
+    int full_names;        /* C++ names with their template arguments */
 };
 
 #define RSC_SCREEN_LINES 40

@@ -127,6 +127,7 @@ output:
       --format FORMAT         text, json, csv, folded, speedscope or html
       --full                  text: everything that is known, not just the first
                               screen (40 lines)
+      --full-names            text: C++ names with their template arguments
       --at SIZE               rank code, pairs and objects by misses in a cache
                               of SIZE, as 1M or L2 (default: the largest of this
                               machine's caches with misses other than first

@@ -100,6 +100,63 @@ reusescope report: --at L4: not a size in bytes, as 256K or 32M, nor a cache of 
 $ reusescope diff wave.json wave.json --at L1d,L3 | grep -c 'L1d\|L3'
 2
 
+# The user's code: a library's lines count where they were inlined or called, the loader is one place, templates' arguments
+# and the current folder are left out, and so is less than 0.1 %.
+$ /usr/bin/python3 -c '
+> import json, os
+> p = json.load(open("wave.json"))
+> vector = "std::vector<std::pair<int, int>, std::allocator<std::pair<int, int> > >::operator[](unsigned long)"
+> for row in p["code"][:2]: row["module"] = "/home/u/wave/app"
+> p["code"][1].update(function=vector, file="/usr/include/c++/12/bits/stl_vector.h",
+>                     inlined=[{"function": "bool operator< <int>(Box<int> const&)", "file": os.getcwd() + "/src/box.cpp", "line": 9}])
+> for row in p["code"][2:4]: row.update(function="memcpy", file="../sysdeps/memcpy.S", module="/lib/libc.so.6", inlined=[])
+> p["pairs"][0]["reuse"].update(function="memcpy", file="../sysdeps/memcpy.S", module="/lib/libc.so.6")
+> for row in p["code"][4:]: row.update(module="/lib64/ld-linux-x86-64.so.2", rd=[{"lo": 57344, "hi": 65535, "count": row["references"]}])
+> json.dump(p, open("cpp.json", "w"))'
+$ reusescope report cpp.json | sed -n '/^ Worst lines/,/^$/p'
+ Worst lines  of your code, by misses in L2 (896 KiB), the largest too small
+        L2   share      L1d       L3  where
+    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+     all its misses are first touches: streaming through new memory
+     1,800   2.5 %    1,800        0  solver.c:21 solve
+     data returns after a median of 2.25 MiB, more than L2 holds
+       400   0.6 %      400        0  ...x.cpp:9 bool operator< <>(Box<> const&)
+     8 % of references return after a median of 3.75 MiB, more than L2 holds
+\
+$ reusescope report cpp.json --full-names --section lines | tail -n +5 | head -4
+    70.0 k   97.0 %  100.0 %    70.0 k  /home/u/wave/src/solver.c:71 sweep
+     1,800    2.5 %   90.0 %     2,000  ../sysdeps/memcpy.S:88 memcpy
+       400    0.6 %    8.0 %     5,000  ..._vector.h:10 std::vector<std::pair...
+        60    0.1 %  100.0 %        60  the dynamic loader
+$ reusescope report cpp.json --by function | sed -n 3,8p
+    70.0 k   97.0 %  100.0 %    70.0 k  sweep
+     1,800    2.5 %   90.0 %     2,000  memcpy
+       400    0.6 %    8.0 %     5,000  std::vector<>::operator[](unsigned long)
+        50    0.1 %  100.0 %        50  memcpy
+        10   <0.1 %  100.0 %        10  not known
+$ reusescope report cpp.json --by function --full-names | grep vector
+       400    0.6 %    8.0 %     5,000  std::vector<std::pair<int, int>, std:...
+$ reusescope report cpp.json --by line | tail -1
+        60    0.1 %  100.0 %        60  the dynamic loader
+$ /usr/bin/python3 -c '
+> import json
+> p = json.load(open("wave.json"))
+> for row in p["code"]: row.update(file=None, line=None, inlined=[])
+> for row in p["contexts"]: row.update(file=None, line=None)
+> for row in p["pairs"]: row["use"].update(file=None, line=None), row["reuse"].update(file=None, line=None)
+> json.dump(p, open("nodebug.json", "w"))'
+$ reusescope report nodebug.json | sed -n '/^ Worst lines/,/^$/p'
+ Worst lines  by misses in L2 (896 KiB), the largest too small
+   No source lines of the program are known: compile it with -g.
+        L2   share      L1d       L3  where
+    70.0 k  97.0 %   70.0 k   70.0 k  sweep in /usr/bin/wave
+     all its misses are first touches: streaming through new memory
+     1,800   2.5 %    1,800        0  relax in /usr/bin/wave
+     data returns after a median of 2.22 MiB, more than L2 holds
+       400   0.6 %      400        0  copy in /usr/bin/wave
+     8 % of references return after a median of 3.75 MiB, more than L2 holds
+\
+
 # Everything, or parts of it.
 $ reusescope report --full | grep '^ [A-Z]'
  Reuse distance  other lines touched between two uses of a line

@@ -204,6 +204,9 @@ int symbols_never_returns(void *module, uint64_t address, int is_slot);
 /* The file's bytes at an address; *room: how many from there on. NULL: none. */
 const uint8_t *symbols_bytes_at(const struct symbols_module *module, uint64_t address, uint64_t *room);
 
+/* symbols_contexts.c: names the call paths, with a node for each function that was inlined. 0 or RSC_ENOMEM. */
+int symbols_name_contexts(struct rsc_symbols *symbols, struct rsc_profile *profile);
+
 /* symbols_profile.c */
 void symbols_free_places(struct rsc_place *places, size_t count);
 

@@ -182,8 +182,7 @@ int rsc_symbols_name_profile(struct rsc_symbols *symbols, struct rsc_profile *pr
         rc = rsc_symbols_place(symbols, &profile->pairs[i].use, NULL, NULL);
         if (!rc) rc = rsc_symbols_place(symbols, &profile->pairs[i].reuse, NULL, NULL);
     }
-    for (size_t i = 0; !rc && i < profile->context_count; i++)
-        rc = rsc_symbols_place(symbols, &profile->contexts[i].place, NULL, NULL);
+    if (!rc) rc = symbols_name_contexts(symbols, profile);
     for (size_t i = 0; !rc && i < profile->object_count; i++) rc = name_object(symbols, profile, &profile->objects[i]);
     for (size_t i = 0; !rc && i < profile->pair_count; i++) rc = name_pair_object(symbols, profile, &profile->pairs[i]);
     if (!rc) rc = symbols_find_loops(symbols, profile);

@@ -10,6 +10,12 @@
 /* The whole place in at most `columns`: a path that is too long keeps its end. */
 void rsc_put_place(struct rsc_text *text, const struct rsc_place *place, unsigned columns);
 
+/* A function's name, without the arguments of C++ templates unless text->full_names: "std::vector<>::push_back". */
+void rsc_put_function(struct rsc_text *text, const char *name, unsigned columns);
+
+/* Whether it is code of the dynamic loader, which no user can change: all of it is shown as one place. */
+int rsc_place_is_loader(const struct rsc_place *place);
+
 /* "solver.c:88", or another name of the place, in at most 30 columns, safe for a terminal. */
 #define RSC_PLACE_SHORT_COLUMNS 30
 struct rsc_place_short {

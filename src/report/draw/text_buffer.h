@@ -17,6 +17,8 @@ struct rsc_text {
     unsigned column; /* of the next character, from 0 */
     int failed;
     int unicode, colour; /* whether characters beyond ASCII and escape sequences may be written */
+    const char *root;    /* paths of source files below this folder are written relative to it; NULL: as they are */
+    int full_names;      /* C++ names with their template arguments */
 };
 
 enum rsc_tint { RSC_PLAIN, RSC_BOLD, RSC_DIM, RSC_GREEN, RSC_YELLOW, RSC_MAGENTA, RSC_RED, RSC_CYAN };

@@ -21,7 +21,7 @@
 #include "report/text/worst.h"
 
 #define LINES_SHOWN 5
-#define SHARE_SHOWN 0.001 /* of all misses: less is not worth a line */
+#define SHARE_SHOWN 0.0005 /* of all misses: less is "<0.1 %" and not worth a line */
 #define MODELS_MAX 2
 #define LABEL_COLUMNS 7      /* of "Next" */
 #define NAME_COLUMNS 17      /* of a cache */
@@ -42,6 +42,8 @@ static unsigned lines_of(const struct rsc_text *text) {
 
 static void start_part(struct rsc_text *part, const struct rsc_report_style *style) {
     rsc_text_init(part, style->unicode, style->colour);
+    part->root = style->source_root;
+    part->full_names = style->full_names;
 }
 
 /* ---- miss ratios ---- */
@@ -276,6 +278,13 @@ static void put_line(struct rsc_text *text, const struct screen *screen, const s
     rsc_text_put(text, "\n");
 }
 
+/* Of a program, not of a trace with bare addresses. */
+static int has_modules(const struct rsc_profile *profile) {
+    for (size_t i = 0; i < profile->code_count; i++)
+        if (profile->code[i].place.module) return 1;
+    return 0;
+}
+
 static void put_worst(struct rsc_text *text, const struct screen *screen) {
     const struct rsc_report_style *style = screen->style;
     struct rsc_rank_size size;
@@ -300,6 +309,8 @@ static void put_worst(struct rsc_text *text, const struct screen *screen) {
              rsc_worst_words(&size, style->width - (own ? 28 : 14)).text);
     rsc_put_section(text, style, "Worst lines", what);
     struct rsc_why why = {&lines, &pairs, size, style->unicode};
+    if (!failed && !own && has_modules(profile))
+        rsc_text_paragraph(text, 3, style->width, "No source lines of the program are known: compile it with -g.");
     if (!failed && (!lines.count || !lines.ranks[0].misses))
         rsc_text_paragraph(text, 3, style->width, "Nothing misses at this size.");
     else if (!failed) put_columns(text, screen, &why);

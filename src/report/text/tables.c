@@ -187,6 +187,7 @@ static void put_part(struct rsc_text *out, const struct part *part, enum rsc_tab
     }
     const char *name = by == RSC_BY_MODULE ? place->module : by == RSC_BY_FILE ? place->file : place->function;
     if (by == RSC_BY_LINE) rsc_put_place(out, place, columns);
+    else if (by == RSC_BY_FUNCTION && name) rsc_put_function(out, name, columns);
     else rsc_text_foreign_end(out, name ? name : "not known", columns);
 }
 
@@ -247,6 +248,8 @@ static int code_table(const struct rsc_result *result, const struct rsc_report_s
                         "%.200s has no loops: they are found in the code of a program for x86-64 while it is watched",
                         names[0]);
     rsc_text_init(&out, style->unicode, style->colour && !as_csv);
+    out.root = style->source_root;
+    out.full_names = style->full_names;
     if (as_csv)
         rsc_text_put(&out, "profile,module,file,function,line,size_bytes,references,misses%s\n",
                      by == RSC_BY_LOOP ? ",depth" : "");

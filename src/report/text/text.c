@@ -194,6 +194,8 @@ int rsc_report_text(const struct rsc_result *result, const struct rsc_report_sty
     if (settled.width > RSC_REPORT_WIDTH_MAX) settled.width = RSC_REPORT_WIDTH_MAX;
     struct rsc_text out;
     rsc_text_init(&out, settled.unicode, settled.colour);
+    out.root = settled.source_root;
+    out.full_names = settled.full_names;
     if (settled.screen) rsc_put_screens(&out, result->profiles, result->count, &settled);
     for (size_t i = 0; i < result->count && !settled.screen; i++) {
         if (i) rsc_text_put(&out, "\n");

@@ -20,6 +20,7 @@
 #define PAIRS_SHOWN 5
 #define OBJECTS_SHOWN 8
 #define SENTENCE 768
+#define SHARE_SHOWN 0.0005 /* of all misses: rows with less, "<0.1 %", are not shown */
 
 /* Shared by all three tables. */
 struct worst {
@@ -51,6 +52,10 @@ struct rsc_worst_words rsc_worst_words(const struct rsc_rank_size *size, unsigne
     return words;
 }
 
+static int is_worth_a_row(const struct rsc_rank *rank, uint64_t all_misses) {
+    return rank->misses && (double)rank->misses >= SHARE_SHOWN * (double)all_misses;
+}
+
 static int begin(struct worst *worst, enum rsc_ranked what, size_t most) {
     worst->size = rsc_rank_size(worst->profile, worst->style, worst->style->at_bytes);
     worst->all_misses = rsc_profile_coarse_misses(worst->profile, worst->size.lines);
@@ -58,7 +63,8 @@ static int begin(struct worst *worst, enum rsc_ranked what, size_t most) {
         worst->text->failed = 1;
         return -1;
     }
-    while (worst->shown < worst->ranking.count && worst->shown < most && worst->ranking.ranks[worst->shown].misses)
+    while (worst->shown < worst->ranking.count && worst->shown < most &&
+           is_worth_a_row(&worst->ranking.ranks[worst->shown], worst->all_misses))
         worst->shown++;
     if (worst->shown) return 0;
     rsc_text_paragraph(worst->text, 3, worst->style->width, "Nothing misses at this size.");
