@@ -22,6 +22,7 @@
 #include "collect/symbols/symbols.h"
 #include "loops/front/c_source.h"
 #include "report/draw/machine.h"
+#include "report/draw/units.h"
 
 /* One finding: "ok", "--" (optional and absent) or "no" (needed and missing), with the fix. */
 struct checkup {
@@ -160,8 +161,8 @@ static void look_at_machine(void) {
     rsc_machine_read(&machine, NULL);
     for (size_t i = 0; i < machine.level_count; i++) {
         size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%s %llu KiB", i ? ", " : "", machine.levels[i].name,
-                 (unsigned long long)(machine.levels[i].size_bytes >> 10));
+        snprintf(text + used, sizeof text - used, "%s%s %s", i ? ", " : "", machine.levels[i].name,
+                 rsc_show_bytes(machine.levels[i].size_bytes).text);
     }
     optional(machine.level_count > 0, "caches of this machine", text,
              "not found in sysfs: pictures have no cache marks");

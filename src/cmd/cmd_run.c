@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "cmd/run_engines.h"
@@ -26,6 +27,7 @@ struct run {
     struct rsc_error trace_error;
     struct rsc_run_base base;
     struct rsc_target plain; /* of --native=BINARY */
+    int not_run; /* exit status of a shell for a program that it cannot run; 0: this one can be run */
     int both_by_default; /* if only one thread ran, the models are the same and only one is shown */
 };
 
@@ -88,7 +90,10 @@ static int run_base(struct run *run, struct rsc_error *error) {
 /* Collector, models, engines and files: every check that can fail before the program runs. */
 static int open_run(struct run *run, struct rsc_error *error) {
     const struct rsc_collector_kind *kind = run->asked.with;
-    int status = rsc_target_find(&run->target, run->asked.request.command[0], error);
+    const char *name = run->asked.request.command[0];
+    int status = rsc_target_find(&run->target, name, error);
+    if (status < 0 && status != RSC_EUNSUPPORTED)
+        run->not_run = strchr(name, '/') && access(name, F_OK) == 0 ? RSC_EXIT_NOT_EXECUTABLE : RSC_EXIT_NOT_FOUND;
     run->base = (struct rsc_run_base){.measured = run->asked.native, .binary = run->asked.native_binary};
     if (!status && run->base.binary) status = rsc_target_find(&run->plain, run->base.binary, error);
     run->asked.request.target = &run->target;
@@ -194,7 +199,8 @@ static int deliver(struct run *run) {
 static int fail(struct run *run, const struct rsc_error *error) {
     rsc_collector_let_run(&run->collector);
     if (rsc_collector_ended_first(&run->collector)) return rsc_run_exit_status(&run->collector);
-    return rsc_session_fail(&run->session, error);
+    int leave = rsc_session_fail(&run->session, error);
+    return run->not_run ? run->not_run : leave;
 }
 
 static int run_program(struct run *run) {
@@ -232,7 +238,8 @@ const struct rsc_verb rsc_verb_run = {
     .about = "Analyses the program's memory accesses while it runs, threads in parallel. A program built with "
              "`reusescope cc` runs natively and samples its references, with error bars. Any other "
              "program, for x86-64 or AArch64, runs unmodified under Valgrind or QEMU, and every "
-             "access is counted. The exit status is the program's own, or 128 plus the signal that ended it.",
+             "access is counted. The exit status is the program's own, or 128 plus the signal that ended it; 127 if "
+             "there is no such program, 126 if it cannot be run.",
     .example = "reusescope run -- ./solver --size 512",
     .groups = {rsc_run_options, rsc_analysis_options, rsc_output_options, rsc_common_options},
     .run = run_run,

@@ -84,12 +84,23 @@ void rsc_print_help(FILE *to, const struct rsc_verb *verb) {
 
 /* ---- completions ---- */
 
+static void print_verbs(FILE *to) {
+    for (size_t i = 0; rsc_verbs[i]; i++) fprintf(to, "%s%s", i ? " " : "", rsc_verbs[i]->name);
+}
+
+/* Operands of `help` are verbs; those of others, files. */
+static int takes_verbs(const struct rsc_verb *verb) { return !strcmp(verb->operands, "[VERB]"); }
+
 static void bash_verb(FILE *to, const struct rsc_verb *verb) {
     fprintf(to, "    %s) case $previous in\n", verb->name);
     const struct rsc_option *option;
     for (struct rsc_option_walk walk = {.verb = verb}; (option = rsc_option_walk_next(&walk));)
         if (option->words) fprintf(to, "        --%s) words='%s' ;;\n", option->name, option->words);
     fputs("        *) words='", to);
+    if (takes_verbs(verb)) {
+        print_verbs(to);
+        fputc(' ', to);
+    }
     for (struct rsc_option_walk walk = {.verb = verb}; (option = rsc_option_walk_next(&walk));)
         fprintf(to, "--%s ", option->name);
     fputs("' ;;\n        esac ;;\n", to);
@@ -99,9 +110,11 @@ static void bash_completion(FILE *to) {
     fputs("# bash completion for reusescope; made by: reusescope help --completion bash\n"
           "_reusescope() {\n"
           "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+          "    if [ \"$current\" = = ]; then current=\n"
+          "    elif [ \"$previous\" = = ]; then previous=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words='",
           to);
-    for (size_t i = 0; rsc_verbs[i]; i++) fprintf(to, "%s ", rsc_verbs[i]->name);
+    print_verbs(to);
     fputs("'\n    else case ${COMP_WORDS[1]} in\n", to);
     for (size_t i = 0; rsc_verbs[i]; i++) bash_verb(to, rsc_verbs[i]);
     fputs("    esac; fi\n"
@@ -130,6 +143,11 @@ static void fish_completion(FILE *to) {
         fprintf(to, "complete -c reusescope -n __fish_use_subcommand -a %s -d '", rsc_verbs[i]->name);
         quoted(to, rsc_verbs[i]->summary, "");
         fputs("'\n", to);
+        if (takes_verbs(rsc_verbs[i])) {
+            fprintf(to, "complete -c reusescope -n '__fish_seen_subcommand_from %s' -f -a '", rsc_verbs[i]->name);
+            print_verbs(to);
+            fputs("'\n", to);
+        }
         const struct rsc_option *option;
         for (struct rsc_option_walk walk = {.verb = rsc_verbs[i]}; (option = rsc_option_walk_next(&walk));) {
             fprintf(to, "complete -c reusescope -n '__fish_seen_subcommand_from %s' -l %s", rsc_verbs[i]->name,
@@ -156,7 +174,13 @@ static void zsh_verb(FILE *to, const struct rsc_verb *verb) {
         else if (option->value) fprintf(to, "%s:%s:_files", optional ? ":" : "", option->name);
         fputc('\'', to);
     }
-    fputs(" \\\n        '*:file:_files' ;;\n", to);
+    if (!takes_verbs(verb)) {
+        fputs(" \\\n        '*:file:_files' ;;\n", to);
+        return;
+    }
+    fputs(" \\\n        '*:verb:(", to);
+    print_verbs(to);
+    fputs(")' ;;\n", to);
 }
 
 static void zsh_completion(FILE *to) {

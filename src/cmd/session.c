@@ -270,7 +270,14 @@ int rsc_session_load(const char *path, struct rsc_profile ***profiles, size_t *c
         if (!(file.st_mode & S_IROTH)) hidden |= S_IRWXO;
         umask(hidden);
     }
-    return rsc_profiles_load(path, profiles, count, error);
+    int status = rsc_profiles_load(path, profiles, count, error);
+    struct rsc_trace *trace = NULL;
+    struct rsc_error ignored;
+    if (status != RSC_EFORMAT || from_stdin || rsc_profiles_recognise(path) ||
+        rsc_trace_open(&trace, path, NULL, &ignored) < 0)
+        return status;
+    rsc_trace_close(trace);
+    return rsc_fail(error, RSC_EFORMAT, "%.200s: a trace, not a profile: reusescope analyze %.200s", path, path);
 }
 
 int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, const char *path, int whole,
@@ -288,6 +295,8 @@ int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, cons
         .columns = session->columns,
     };
     int status = rsc_trace_open(trace, path, &options, error);
+    if (status == RSC_EFORMAT && !session->from && strcmp(path, "-") && rsc_profiles_recognise(path))
+        return rsc_fail(error, status, "%.200s: a profile, not a trace: reusescope report %.200s", path, path);
     if (!status && session->wants_addresses) {
         struct rsc_trace_info info;
         rsc_trace_get_info(*trace, &info);

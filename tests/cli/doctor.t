@@ -45,3 +45,7 @@ $ ls
 alone
 found
 status
+
+# Sizes as reports have them.
+$ $SOURCE/tests/caches 48K,1280K,32M caches; REUSESCOPE_TEST_CACHES=$PWD/caches reusescope doctor 2>&1 | grep '^ok  caches'
+ok  caches of this machine     L1d 48 KiB, L2 1.25 MiB, L3 32 MiB

@@ -323,3 +323,21 @@ $ ls -A
 a.din
 empty
 junk
+
+# A profile where a trace is due, and a trace where a profile is: the verb that takes it.
+$ reusescope gen cyclic,lines=10 -n 100 -q -o t.rsct; reusescope analyze t.rsct -q -o t.data; reusescope analyze t.rsct -q -o t.json
+$ for verb in report annotate advise; do reusescope $verb t.rsct; done; reusescope diff t.data t.rsct; reusescope merge t.data t.rsct
+reusescope: t.rsct: a trace, not a profile: reusescope analyze t.rsct
+reusescope: t.rsct: a trace, not a profile: reusescope analyze t.rsct
+reusescope: t.rsct: a trace, not a profile: reusescope analyze t.rsct
+reusescope: t.rsct: a trace, not a profile: reusescope analyze t.rsct
+reusescope: t.rsct: a trace, not a profile: reusescope analyze t.rsct
+[1]
+$ reusescope analyze t.data; reusescope analyze t.json; reusescope convert t.data -o x.rsct
+reusescope: t.data: a profile, not a trace: reusescope report t.data
+reusescope: t.json: a profile, not a trace: reusescope report t.json
+reusescope: t.data: a profile, not a trace: reusescope report t.data
+[1]
+$ echo nonsense > x; reusescope report x
+reusescope: x: neither a reusescope profile nor JSON
+[1]

@@ -208,3 +208,18 @@ $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; z
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
 17
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi
+
+# Values: verbs after help, models, machines (those that are installed), also after "--name=".
+$ . ./c.bash; words() { COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); COMPREPLY=(); _reusescope; echo ${COMPREPLY[@]}; }
+$ words reusescope help ann; words reusescope help d
+annotate
+diff dump doctor d
+$ words reusescope run --model s; words reusescope run --model = s; words reusescope analyze --model = p
+single shared
+single shared
+private
+$ words reusescope sim --machine z; words reusescope sim --machine "" | tr ' ' '\n' | grep -E -- '-|zen' | sort | diff - <(cd $SOURCE/machines && ls *.caches | sed 's/\.caches//' | sort)
+zen2
+$ reusescope help --completion zsh | grep -c "'\*:verb:(.*annotate"; reusescope help --completion fish | grep -c "from help' -f -a '.*annotate"
+1
+1

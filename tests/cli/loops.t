@@ -273,3 +273,7 @@ reusescope: x.rs: Rust is not read, only C: write its loops as a .loop file (doc
 $ echo 'end' > x.F90; reusescope loops x.F90
 reusescope: x.F90: Fortran is not read, only C: write its loops as a .loop file (docs/guide/loop-tree.md)
 [1]
+
+# A folder with the name of a compiler is not one.
+$ mkdir -p bin/cc bin/gcc; PATH=$PWD/bin:$PATH reusescope loops $SOURCE/examples/loops/matmul.c -D N=16 -t 1 -q --format json -o - | grep -c '"line"'
+5

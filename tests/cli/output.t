@@ -125,7 +125,7 @@ $ reusescope analyze t.din -q --format json -o /dev/full
 reusescope: /dev/full: No space left on device
 [1]
 $ reusescope report t.din -o x.json
-reusescope: t.din: neither a reusescope profile nor JSON
+reusescope: t.din: a trace, not a profile: reusescope analyze t.din
 [1]
 $ mkdir readonly; chmod 555 readonly
 $ [ "$(id -u)" = 0 ] || ! reusescope analyze t.din -q -o readonly/t.json 2>/dev/null && ls -A readonly

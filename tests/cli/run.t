@@ -46,7 +46,7 @@ reusescope run: --native : no file is named
 # What cannot be watched.
 $ reusescope run no-such-program
 reusescope: no-such-program: no such program in PATH
-[1]
+[127]
 $ reusescope run --native=./no-such-program true
 reusescope: ./no-such-program: No such file or directory
 [1]
@@ -55,19 +55,19 @@ reusescope: ./text: not an executable file
 [1]
 $ reusescope run ./no-such-program
 reusescope: ./no-such-program: No such file or directory
-[1]
+[127]
 $ echo hello > text && reusescope run ./text
 reusescope: ./text: not an executable file
-[1]
+[126]
 $ chmod +x text && reusescope run ./text
 reusescope: ./text: neither an ELF program nor a script
 [1]
 $ reusescope run .
 reusescope: .: no such program in PATH
-[1]
+[127]
 $ reusescope run ./
 reusescope: ./: not an executable file
-[1]
+[126]
 $ cp /bin/true set-uid && chmod u+s set-uid && reusescope run ./set-uid
 reusescope: ./set-uid: set-user-id or set-group-id programs are not watched: they would run without their rights
 [1]
@@ -84,7 +84,7 @@ reusescope: ./i386: not a 64-bit little-endian program
 [1]
 $ printf '#!./gone\n' > orphan; chmod +x orphan; reusescope run ./orphan
 reusescope: ./gone: No such file or directory
-[1]
+[126]
 $ printf '#!./text\n' > twice; chmod +x twice; reusescope run ./twice
 reusescope: ./text: neither an ELF program nor a script
 [1]

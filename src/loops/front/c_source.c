@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,7 +74,8 @@ static const char *find_compiler(void) {
         for (const char *at = path; *at;) {
             size_t length = strcspn(at, ":");
             snprintf(full, sizeof full, "%.*s/%s", (int)length, at, names[n]);
-            if (length && access(full, X_OK) == 0) return full;
+            struct stat file; /* a folder may have that name, too */
+            if (length && !stat(full, &file) && S_ISREG(file.st_mode) && access(full, X_OK) == 0) return full;
             at += length + (at[length] == ':');
         }
     return NULL;
