@@ -179,10 +179,16 @@ static void push_one(void *argument, size_t index) {
         rsc_engine_push_columns(analysis->engines[index], analysis->batch, analysis->columns, &analysis->errors[index]);
 }
 
+static void count_instructions(struct rsc_analysis *analysis, const struct rsc_batch *batch) {
+    if (batch->instructions != RSC_UNKNOWN) analysis->instructions += batch->instructions;
+    else if (batch->count) analysis->instructions_unknown = 1;
+}
+
 int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch,
                       const struct rsc_batch_columns *columns, struct rsc_error *error) {
     int full = rsc_memory_check(analysis, error);
     if (full < 0) return full;
+    count_instructions(analysis, batch);
     analysis->batch = batch;
     analysis->columns = columns;
     if (analysis->pool) rsc_pool_for(analysis->pool, analysis->count, push_one, analysis);
@@ -262,6 +268,7 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
     const int parts = analysis->count == 1 && rsc_engine_use_parts(analysis->engines[0], trace);
     while ((status = parts ? rsc_trace_next_part(trace, &part, &batch, error) : rsc_trace_next(trace, &batch, error)) >
            0) {
+        if (parts) count_instructions(analysis, batch);
         status = parts ? rsc_engine_push_part(analysis->engines[0], part, batch, error)
                        : rsc_analysis_push(analysis, batch, NULL, error);
         if (status < 0) return status;
@@ -347,6 +354,8 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
         if (rsc_profile_set_text(&analysis->profiles[i]->made.source, source) < 0 ||
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
             return rsc_fail_memory(error, "profile");
+    for (size_t i = 0; i < analysis->count && !analysis->instructions_unknown; i++)
+        analysis->profiles[i]->made.instructions = analysis->instructions;
     int status = rsc_every_size_finish(analysis, error);
     if (!status) status = name_places(analysis, error);
     for (size_t i = 0; !status && i < analysis->count; i++)

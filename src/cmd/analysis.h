@@ -56,6 +56,9 @@ struct rsc_analysis {
     uint64_t memory_most, memory_before, batches;
     struct rsc_trace *trace;
 
+    uint64_t instructions;    /* of all batches so far */
+    int instructions_unknown; /* some batch has no count of them */
+
     int every_size;               /* --every-size */
     struct rsc_every_size *every; /* by engine, every_size.h; NULL: not wanted */
 

@@ -14,8 +14,8 @@ enum { OPT_AT = RSC_OPT_VERB, OPT_FAIL_ON, OPT_ACCURACY, OPT_SOURCE_ROOT };
 static const struct rsc_option options[] = {
     RSC_HEADING("comparison"),
     {OPT_AT, 0, "at", "SIZE,...", "cache sizes to compare at, as 32K,1M or L2 (default: this machine's caches)", NULL},
-    {OPT_FAIL_ON, 0, "fail-on", "RULE,...",
-     "exit with status 3 if this grew, as miss_ratio>+5% or function.misses>+10%", NULL},
+    {OPT_FAIL_ON, 0, "fail-on", "RULE,...", "exit with status 3 if this grew, as misses>+5% or function.misses>+10%",
+     NULL},
     {OPT_ACCURACY, 0, "accuracy", NULL, "print how close the two are in the papers' measures: S, S-hat, EMD and MAE",
      NULL},
     RSC_HEADING("output"),
@@ -227,11 +227,12 @@ const struct rsc_verb rsc_verb_diff = {
     .name = "diff",
     .operands = "OLD NEW",
     .summary = "Compare two profiles and find regressions",
-    .about = "OLD and NEW are profiles or their JSON. Compares the run, its functions and its lines at each "
-             "cache size. Code is matched by function, file and line, not by address. A number counts as "
-             "changed only if the two error bars do not overlap. --accuracy prints how close two profiles of "
-             "the same references are instead, as an estimate and the exact result.",
-    .example = "reusescope diff old.data new.data --at 32K,1M --fail-on 'miss_ratio>+5%'",
+    .about =
+        "OLD and NEW are profiles or their JSON. Compares the run, its functions and its lines at each "
+        "cache size. Code is matched by function, file and line, not by address. A number counts as "
+        "changed only if the two error bars do not overlap, and of the run only by 0.5 % or more. --accuracy prints how close two profiles of "
+        "the same references are instead, as an estimate and the exact result.",
+    .example = "reusescope diff old.data new.data --at 32K,1M --fail-on 'misses>+5%'",
     .groups = {options, rsc_common_options},
     .run = run_diff,
 };

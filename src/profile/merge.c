@@ -139,6 +139,7 @@ static int join_made(struct rsc_profile *merged, const struct rsc_made *a, const
     made->seconds = add_seconds(a->seconds, b->seconds);
     made->overhead = a->overhead == b->overhead ? a->overhead : NAN;
     made->coverage = a->coverage == b->coverage ? a->coverage : NAN;
+    if (a->instructions && b->instructions) made->instructions = add_counts(a->instructions, b->instructions);
     made->threads_unseen = a->threads_unseen + b->threads_unseen;
     if (a->watching.is_known && b->watching.is_known) {
         const struct rsc_watch_costs *one = &a->watching, *other = &b->watching;

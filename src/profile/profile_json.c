@@ -61,6 +61,7 @@ static void put_made(struct rsc_json *json, const struct rsc_made *made) {
     if (made->watching.is_known) put_watching(json, made);
     else key_number_or_null(json, "overhead", made->overhead);
     key_number_or_null(json, "coverage", made->coverage);
+    if (made->instructions) rsc_json_key_u64(json, "instructions", made->instructions);
     if (made->threads_unseen) rsc_json_key_u64(json, "threads_unseen", made->threads_unseen);
     rsc_json_object_end(json);
 }

@@ -76,6 +76,8 @@ static int read_made(struct rsc_loader *loader, const json_t *root, struct rsc_p
         (rc = rsc_load_double_or_null(loader, object, "coverage", 1, &made->coverage)) ||
         (json_object_get(object, "threads_unseen") &&
          (rc = rsc_load_u64(loader, object, "threads_unseen", COUNT_MAX, &made->threads_unseen))) ||
+        (json_object_get(object, "instructions") &&
+         (rc = rsc_load_u64(loader, object, "instructions", COUNT_MAX, &made->instructions))) ||
         (rc = read_command(loader, object, profile)))
         return rc;
     if (strcmp(made->model, "single") && strcmp(made->model, "private") && strcmp(made->model, "shared") &&

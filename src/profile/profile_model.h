@@ -50,6 +50,7 @@ struct rsc_made {
     double overhead; /* slowdown of the target; NaN: not measured */
     double coverage; /* share of the target's work seen, 0..1; NaN: not measured */
     uint64_t threads_unseen; /* that no result has anything of: more ran at once than can be watched */
+    uint64_t instructions; /* executed while the references were counted; 0: not known */
     struct rsc_watch_costs watching; /* in JSON a part of `overhead` */
 };
 

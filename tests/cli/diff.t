@@ -23,11 +23,17 @@ new.json against old.json
  references     77,060, was 77,060
  footprint      4.27 MiB, was 4.27 MiB
 \
+ Misses
+   cache                  old       new    change
+   28 KiB              72.2 k    75.8 k    +5.0 %  worse
+   896 KiB             72.2 k    75.8 k    +5.0 %  worse
+   112 MiB             70.0 k    70.0 k    +0.0 %  same
+\
  Miss ratio
    cache                  old       new    change
-   28 KiB              93.7 %    98.4 %    +5.0 %  worse
-   896 KiB             93.7 %    98.4 %    +5.0 %  worse
-   112 MiB             90.8 %    90.8 %    +0.0 %  same
+   28 KiB              93.7 %    98.4 %    +5.0 %
+   896 KiB             93.7 %    98.4 %    +5.0 %
+   112 MiB             90.8 %    90.8 %    +0.0 %
 \
  Functions  misses in a cache of 28 KiB
       old       new    change  where
@@ -43,11 +49,40 @@ old.json against old.json
  references     77,060, was 77,060
  footprint      4.27 MiB, was 4.27 MiB
 \
+ Misses
+   cache                  old       new    change
+   28 KiB              72.2 k    72.2 k    +0.0 %  same
+\
  Miss ratio
    cache                  old       new    change
-   28 KiB              93.7 %    93.7 %    +0.0 %  same
+   28 KiB              93.7 %    93.7 %    +0.0 %
 \
  no regression by the 6 rules given
+
+# Misses per 1000 instructions, if both profiles know theirs; a change of the run below 0.5 % is noise, but breaks a rule.
+$ instructions() { /usr/bin/python3 -c 'import json, sys; p = json.load(open(sys.argv[1])); p["made"]["instructions"] = int(sys.argv[2]); json.dump(p, open(sys.argv[3], "w"))' "$@"; }
+$ instructions old.json 722000 old_i.json; instructions new.json 379000 new_i.json
+$ reusescope diff old_i.json new_i.json --at 896K | sed -n '/^ Misses per/,/^$/p'
+ Misses per 1000 instructions
+   cache                  old       new    change
+   896 KiB              100.0     200.0  +100.0 %
+\
+$ reusescope diff old_i.json new.json --at 896K | grep -c 'Misses per'
+0
+[1]
+$ sed 's/count": 4000}/count": 600}/; s/count": 1000}/count": 4400}/; s/3600/200/g' edit.py > little.py; python3 little.py; mv new.json little.json; python3 edit.py
+$ reusescope diff old.json little.json --at 896K --fail-on 'misses>+0.1%' | sed -n '/^ Misses/,/^$/p;/^ misses>/,$p'
+ Misses
+   cache                  old       new    change
+   896 KiB             72.2 k    72.4 k    +0.3 %  same
+\
+ misses>+0.1%
+   misses in a cache of 896 KiB: 72,400, was 72,200 (+0.277 %); the line that
+   gained most misses is mem.c:13
+$ reusescope diff old_i.json new_i.json --at 896K --format json | grep -o '"mpki":{"old":{"value":[0-9.]*'
+"mpki":{"old":{"value":100
+$ reusescope merge old_i.json old_i.json -q -o twice.json; grep -o '"instructions":[0-9]*' twice.json
+"instructions":1444000
 
 # Regressions, by any rule.
 $ reusescope diff old.json new.json --at 896K --fail-on 'miss_ratio>+5%' | tail -4
@@ -85,8 +120,8 @@ $ python3 $SOURCE/tests/sarif_check.py $SOURCE/tests/sarif.schema.json found.sar
 $ reusescope diff old.json new.json --at 896K,112M --format json | head -4
 {"schema":"reusescope-diff/1","old":"old.json","new":"new.json","failed":false,"regressions":[],"comparisons":[
   {"model":"single","line_bytes":64,"references":[77060,77060],"cold":[70000,70000],"footprint":[70000,70000],"sizes":[
-    {"bytes":917504,"name":null,"miss_ratio":{"old":{"value":0.9369322605761744,"low":0.9369322605761744,"high":0.9369322605761744},"new":{"value":0.983649104593823,"low":0.983649104593823,"high":0.983649104593823},"verdict":"worse"}},
-    {"bytes":117440512,"name":null,"miss_ratio":{"old":{"value":0.9083830781209448,"low":0.9083830781209448,"high":0.9083830781209448},"new":{"value":0.9083830781209448,"low":0.9083830781209448,"high":0.9083830781209448},"verdict":"same"}}],"functions":[
+    {"bytes":917504,"name":null,"misses":{"old":{"value":72200,"low":72200,"high":72200},"new":{"value":75800,"low":75800,"high":75800},"verdict":"worse"},"miss_ratio":{"old":{"value":0.9369322605761744,"low":0.9369322605761744,"high":0.9369322605761744},"new":{"value":0.983649104593823,"low":0.983649104593823,"high":0.983649104593823},"verdict":"worse"}},
+    {"bytes":117440512,"name":null,"misses":{"old":{"value":70000,"low":70000,"high":70000},"new":{"value":70000,"low":70000,"high":70000},"verdict":"same"},"miss_ratio":{"old":{"value":0.9083830781209448,"low":0.9083830781209448,"high":0.9083830781209448},"new":{"value":0.9083830781209448,"low":0.9083830781209448,"high":0.9083830781209448},"verdict":"same"}}],"functions":[
 $ reusescope diff old.json new.json --at 896K,112M --fail-on 'misses>+1,line.misses>+1,references>+0' -o diff.json
 [3]
 $ python3 -m jsonschema -i diff.json $SOURCE/docs/schema/diff.schema.json 2>/dev/null && echo valid
@@ -109,9 +144,13 @@ a.data against both.data
  references     3, was 3
  footprint      128 B, was 128 B
 \
+ Misses
+   cache                  old       new    change
+   1 KiB                    2         2    +0.0 %  same
+\
  Miss ratio
    cache                  old       new    change
-   1 KiB               66.7 %    66.7 %    +0.0 %  same
+   1 KiB               66.7 %    66.7 %    +0.0 %
 \
  1 profile without a partner in the other file
 
@@ -119,7 +158,8 @@ a.data against both.data
 $ reusescope gen zipf,lines=64K -n 300K --seed 1 -q -o z.rsct
 $ for s in 1 2; do reusescope analyze z.rsct --engine shards:0.1 --seed $s -q -o s$s.data; done
 $ reusescope diff s1.data s2.data --at 256K --fail-on 'miss_ratio>+0%' | grep -E 'KiB|regression'
-   256 KiB             31.3 %    32.7 %    +4.4 %  same
+   256 KiB             96.3 k     101 k    +4.4 %  same
+   256 KiB             31.3 %    32.7 %    +4.4 %
  no regression by the 1 rule given
 
 # The papers' measures, worked out by hand: all reuses of one are an octave above those of the other.

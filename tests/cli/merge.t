@@ -117,7 +117,7 @@ $ reusescope merge a.data nothere.data
 reusescope: nothere.data: No such file or directory
 [1]
 $ reusescope merge a.data a.din
-reusescope: a.din: neither a reusescope profile nor JSON
+reusescope: a.din: a trace, not a profile: reusescope analyze a.din
 [1]
 $ head -c 100 a.data > cut.data; reusescope merge a.data cut.data
 reusescope: cut.data: cut at byte 100: * bytes are missing (glob)

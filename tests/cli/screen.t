@@ -98,7 +98,7 @@ $ reusescope report --at L3 --format folded | wc -l; reusescope report --at L4
 reusescope report: --at L4: not a size in bytes, as 256K or 32M, nor a cache of this machine, as L2
 [2]
 $ reusescope diff wave.json wave.json --at L1d,L3 | grep -c 'L1d\|L3'
-2
+4
 
 # The user's code: a library's lines count where they were inlined or called, the loader is one place, templates' arguments
 # and the current folder are left out, and so is less than 0.1 %.

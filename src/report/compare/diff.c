@@ -115,6 +115,11 @@ enum rsc_diff_verdict rsc_diff_verdict(const struct rsc_diff_value sides[2]) {
     return RSC_DIFF_SAME;
 }
 
+enum rsc_diff_verdict rsc_diff_run_verdict(const struct rsc_diff_value sides[2]) {
+    double before = sides[RSC_DIFF_OLD].value, change = sides[RSC_DIFF_NEW].value - before;
+    return fabs(change) < RSC_DIFF_RUN_NOISE * before ? RSC_DIFF_SAME : rsc_diff_verdict(sides);
+}
+
 static void add_item(const struct rsc_diff *diff, struct rsc_diff_row *row, const struct item *item) {
     const struct rsc_code_row *code = item->row;
     row->references[item->side] += code->references;
@@ -270,6 +275,11 @@ static void add_size(struct rsc_diff *diff, uint64_t bytes, const char *name) {
         size->misses[side] =
             (struct rsc_diff_value){rint(at.miss_ratio * references), rint(size->miss_ratio[side].low * references),
                                     rint(size->miss_ratio[side].high * references)};
+        double thousands = (double)profile->made.instructions / 1000;
+        if (diff->has_mpki)
+            size->mpki[side] =
+                (struct rsc_diff_value){size->misses[side].value / thousands, size->misses[side].low / thousands,
+                                        size->misses[side].high / thousands};
     }
 }
 
@@ -326,6 +336,7 @@ int rsc_diff_make(struct rsc_diff *diff, const struct rsc_profile *old_profile, 
     if (old_profile->made.line_bytes != new_profile->made.line_bytes ||
         !same_text(old_profile->made.model, new_profile->made.model))
         return rsc_fail(error, RSC_EINVAL, "profiles of different line sizes or models cannot be compared");
+    diff->has_mpki = old_profile->made.instructions && new_profile->made.instructions;
     choose_sizes(diff, at, count, machine);
     if (match_code(diff) < 0 || find_rebuilt(diff) < 0) {
         rsc_diff_free(diff);

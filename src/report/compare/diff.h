@@ -35,10 +35,17 @@ enum rsc_diff_verdict { RSC_DIFF_SAME, RSC_DIFF_WORSE, RSC_DIFF_BETTER };
 /* WORSE if the new interval is above the old one. */
 enum rsc_diff_verdict rsc_diff_verdict(const struct rsc_diff_value sides[2]);
 
+/* A run's change by a smaller share of the old value is noise: the loader's work differs from run to run. */
+#define RSC_DIFF_RUN_NOISE 0.005
+
+/* The same for a total of the run, SAME if it changed by less than the noise. */
+enum rsc_diff_verdict rsc_diff_run_verdict(const struct rsc_diff_value sides[2]);
+
 struct rsc_diff_size {
     uint64_t bytes, lines;
     char name[8]; /* "L2" if it is the size of a cache of the machine, else "" */
     struct rsc_diff_value miss_ratio[2], misses[2];
+    struct rsc_diff_value mpki[2]; /* misses per 1000 instructions; if rsc_diff.has_mpki */
 };
 
 /* A function, or a line of one. */
@@ -59,6 +66,7 @@ struct rsc_diff {
     const struct rsc_profile *sides[2];
     struct rsc_diff_size sizes[RSC_DIFF_SIZES_MAX];
     size_t size_count;
+    int has_mpki;         /* both sides know their instructions */
     size_t unknown_sizes; /* left out: above a --max-distance, or more than RSC_DIFF_SIZES_MAX */
     size_t ranked_at; /* index of the size whose misses changed most; rows are ordered by their change there */
     struct rsc_diff_row *functions, *lines; /* owned */

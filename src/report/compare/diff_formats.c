@@ -66,6 +66,14 @@ static void put_rows(struct rsc_json *json, const struct rsc_diff_report *report
     rsc_json_array_end(json);
 }
 
+static void put_total(struct rsc_json *json, const char *name, const struct rsc_diff_value sides[2]) {
+    rsc_json_key_object(json, name);
+    put_value(json, "old", &sides[0]);
+    put_value(json, "new", &sides[1]);
+    rsc_json_key_string(json, "verdict", verdicts[rsc_diff_run_verdict(sides)]);
+    rsc_json_object_end(json);
+}
+
 static void put_sizes(struct rsc_json *json, const struct rsc_diff *diff) {
     rsc_json_key_array(json, "sizes");
     for (size_t i = 0; i < diff->size_count; i++) {
@@ -73,11 +81,9 @@ static void put_sizes(struct rsc_json *json, const struct rsc_diff *diff) {
         rsc_json_row(json);
         rsc_json_key_u64(json, "bytes", size->bytes);
         rsc_json_key_string(json, "name", size->name[0] ? size->name : NULL);
-        rsc_json_key_object(json, "miss_ratio");
-        put_value(json, "old", &size->miss_ratio[0]);
-        put_value(json, "new", &size->miss_ratio[1]);
-        rsc_json_key_string(json, "verdict", verdicts[rsc_diff_verdict(size->miss_ratio)]);
-        rsc_json_object_end(json);
+        put_total(json, "misses", size->misses);
+        if (diff->has_mpki) put_total(json, "mpki", size->mpki);
+        put_total(json, "miss_ratio", size->miss_ratio);
         rsc_json_object_end(json);
     }
     rsc_json_array_end(json);

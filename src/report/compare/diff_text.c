@@ -1,8 +1,9 @@
 /*
- * diff_text.c - a comparison as text: the run at each size, then the functions and
+ * diff_text.c - a comparison as text: the run's misses at each size, then its ratios, then the functions and
  * lines whose misses changed most, then broken rules.
  */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,43 +15,53 @@
 
 #define ROWS 8
 
-static void put_change(struct rsc_text *text, const struct rsc_diff_value sides[2], int with_word) {
-    static const char *const words[] = {"same", "worse", "better"};
-    static const enum rsc_tint tints[] = {RSC_DIM, RSC_RED, RSC_GREEN};
-    enum rsc_diff_verdict verdict = rsc_diff_verdict(sides);
+static void put_change(struct rsc_text *text, const struct rsc_diff_value sides[2]) {
     double before = sides[RSC_DIFF_OLD].value, after = sides[RSC_DIFF_NEW].value;
     char change[32] = "-";
     if (before > 0 && after / before >= 100) snprintf(change, sizeof change, "x %.0f", after / before);
     else if (before > 0) snprintf(change, sizeof change, "%+.1f %%", 100 * (after - before) / before);
     else if (after > 0) snprintf(change, sizeof change, "new");
     rsc_text_put(text, "%10s", change);
-    if (!with_word) return;
+}
+
+static void put_verdict(struct rsc_text *text, const struct rsc_diff_value sides[2]) {
+    static const char *const words[] = {"same", "worse", "better"};
+    static const enum rsc_tint tints[] = {RSC_DIM, RSC_RED, RSC_GREEN};
+    enum rsc_diff_verdict verdict = rsc_diff_run_verdict(sides);
     rsc_text_put(text, "  ");
     rsc_text_tint(text, tints[verdict]);
     rsc_text_put(text, "%s", words[verdict]);
     rsc_text_tint(text, RSC_PLAIN);
 }
 
-static void put_sizes(struct rsc_text *text, const struct rsc_diff *diff) {
+static struct rsc_shown show_misses(double value) { return rsc_show_short((uint64_t)llround(value)); }
+
+static struct rsc_shown show_mpki(double value) {
+    struct rsc_shown shown;
+    snprintf(shown.text, sizeof shown.text, "%.*f", value < 9.995 ? 2 : 1, value);
+    return shown;
+}
+
+/* The run's numbers of one kind, at `offset` in a size. Only misses, of the program's work, are judged. */
+static void put_sizes(struct rsc_text *text, const struct rsc_diff *diff, const char *title, size_t offset,
+                      struct rsc_shown (*show)(double), int judged) {
+    rsc_text_put(text, " %s\n", title);
     rsc_text_tint(text, RSC_DIM);
     rsc_text_put(text, "   %-16s%10s%10s%10s\n", "cache", "old", "new", "change");
     rsc_text_tint(text, RSC_PLAIN);
     for (size_t i = 0; i < diff->size_count; i++) {
         const struct rsc_diff_size *size = &diff->sizes[i];
+        const struct rsc_diff_value *sides = (const void *)((const char *)size + offset);
         char label[48];
         snprintf(label, sizeof label, "%s%s%s", rsc_show_bytes(size->bytes).text, size->name[0] ? " " : "", size->name);
-        rsc_text_put(text, "   %-16s%10s%10s", label, rsc_show_percent(size->miss_ratio[0].value).text,
-                     rsc_show_percent(size->miss_ratio[1].value).text);
-        put_change(text, size->miss_ratio, 1);
+        rsc_text_put(text, "   %-16s%10s%10s", label, show(sides[0].value).text, show(sides[1].value).text);
+        put_change(text, sides);
+        if (judged) put_verdict(text, sides);
         rsc_text_put(text, "\n");
-        if (size->miss_ratio[0].high > size->miss_ratio[0].low || size->miss_ratio[1].high > size->miss_ratio[1].low)
-            rsc_text_put(
-                text, "     old %s to %s,\n     new %s to %s\n", rsc_show_percent(size->miss_ratio[0].low).text,
-                rsc_show_percent(size->miss_ratio[0].high).text, rsc_show_percent(size->miss_ratio[1].low).text,
-                rsc_show_percent(size->miss_ratio[1].high).text);
+        if (sides[0].high > sides[0].low || sides[1].high > sides[1].low)
+            rsc_text_put(text, "     old %s to %s,\n     new %s to %s\n", show(sides[0].low).text,
+                         show(sides[0].high).text, show(sides[1].low).text, show(sides[1].high).text);
     }
-    if (diff->unknown_sizes)
-        rsc_text_put(text, "   left out: %zu sizes above a profile's --max-distance\n", diff->unknown_sizes);
 }
 
 static void put_place(struct rsc_text *text, const struct rsc_diff_report *report, const struct rsc_diff_row *row,
@@ -93,7 +104,7 @@ static void put_rows(struct rsc_text *text, const struct rsc_diff_report *report
         }
         rsc_text_put(text, "%9s%10s", rsc_show_short((uint64_t)llround(sides[0].value)).text,
                      rsc_show_short((uint64_t)llround(sides[1].value)).text);
-        put_change(text, sides, 0);
+        put_change(text, sides);
         rsc_text_put(text, "  ");
         put_place(text, report, &rows[i], style->width > text->column ? style->width - text->column : 1);
         rsc_text_put(text, "\n");
@@ -125,8 +136,15 @@ static void put_diff(struct rsc_text *text, const struct rsc_diff_report *report
                  rsc_show_bytes(rsc_lines_to_bytes(rsc_profile_footprint(after), line)).text,
                  rsc_show_bytes(rsc_lines_to_bytes(rsc_profile_footprint(before), line)).text);
     put_builds(text, diff);
-    rsc_text_put(text, " Miss ratio\n");
-    put_sizes(text, diff);
+    put_sizes(text, diff, "Misses", offsetof(struct rsc_diff_size, misses), show_misses, 1);
+    if (diff->has_mpki) {
+        rsc_text_put(text, "\n");
+        put_sizes(text, diff, "Misses per 1000 instructions", offsetof(struct rsc_diff_size, mpki), show_mpki, 0);
+    }
+    rsc_text_put(text, "\n");
+    put_sizes(text, diff, "Miss ratio", offsetof(struct rsc_diff_size, miss_ratio), rsc_show_percent, 0);
+    if (diff->unknown_sizes)
+        rsc_text_put(text, "   left out: %zu sizes above a profile's --max-distance\n", diff->unknown_sizes);
     if (!diff->size_count) return;
     put_rows(text, report, style, diff, "Functions", diff->functions, diff->function_count);
     put_rows(text, report, style, diff, "Lines", diff->lines, diff->line_count);

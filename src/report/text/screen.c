@@ -96,6 +96,8 @@ static void put_level(struct rsc_text *text, const struct screen *screen, const 
                         (double)profile->references;
         rsc_text_pad_to(text, NAME_COLUMNS + 10);
         rsc_text_put(text, "  %s miss%s", rsc_show_short((uint64_t)llround(misses)).text, misses < 1.5 ? "" : "es");
+        if (profile->made.instructions)
+            rsc_text_put(text, ", %.3g per 1000 instructions", 1000 * misses / (double)profile->made.instructions);
     }
     rsc_text_put(text, "\n");
 }
