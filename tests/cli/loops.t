@@ -56,7 +56,7 @@ tests/loops/constructs.c:58: orphaned: static, 1 reference in the source
 # Nothing is left out silently: while loops outside all others, barriers where none may be.
 $ printf 'double a[9][9], b[9];\nvoid f(int go) {\n  while (go) {\n    for (int i = 0; i < 9; i++) b[i] += a[i][i];\n    go = b[3] < 2;\n  }\n#pragma omp parallel for\n  for (int i = 0; i < 9; i++) {\n    a[i][0] = 1;\n#pragma omp barrier\n    b[i] = 2;\n  }\n}\n' > silent.c; reusescope loops silent.c --list
 silent.c:3: f: sequential, 0 references in the source
-silent.c:3:   not affine: a while loop: its trip count is not known; only for loops inside it are analysed
+silent.c:3:   not affine: a while loop whose trip count is not known: the condition's variable is not started and moved by the loop; only for loops inside it are analysed
 silent.c:4: f: sequential, 3 references in the source
 silent.c:8: f: static, 2 references in the source
 silent.c:11:   not affine: a barrier inside a shared loop or single, which OpenMP forbids

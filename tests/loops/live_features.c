@@ -34,6 +34,8 @@ static void clear(double *x, int n) {
     for (int k = n; k > 0; k -= 3) x[k - 1] = 0;
 }
 
+double walked[400];
+
 void kernel(void) {
     for (int i = 0; i < N; i++) {
         g[0][i][wrap(i - 1)] = g[1][wrap(i + 5)][i];
@@ -71,4 +73,45 @@ void kernel(void) {
     int base = 3, step = 2;
     for (int i = base; i < N - base; i += step)
         a[i] = 0;
+    for (double *p = walked; p < walked + 20; p++) *p = 0;
+    for (double *p = walked + 19, *q = a; p >= walked; p -= 2) *q++ += *p;
+    double *end = walked + 20;
+    for (double *q = walked; q != end; ++q) *q = a[q == walked ? 0 : 1];
+    int i = 0, m = 0, n = 20, z = 3, left = 12;
+    while (i < 20) {
+        walked[i] = 1;
+        i++;
+        a[i] = 2;
+    }
+    double *to = walked, *from = a + 1;
+    while (n--) *to++ = *from++;
+    do {
+        a[m] = 0;
+        m += 2;
+    } while (m < 20);
+    for (int k = 0, j = 0; k < 12; k++) {
+        walked[j] = a[k];
+        j += 3;
+    }
+    double *filled = walked;
+    for (int r = 0; r < 10; r++) {
+        for (int c = 0; c < 7; c++) *filled++ = a[r];
+        if (r > 3) walked[r] = *filled;
+    }
+    for (int k = 0; k < 20; k++) {
+        int j = k;
+        while (j > 0) {
+            walked[j] = walked[j - 1] + 1;
+            j--;
+        }
+        walked[j] = a[k];
+    }
+    do walked[z] = 1;
+    while (++z < 20);
+    while (--left > 2) walked[left] += 1;
+    while (left-- > 0) {
+        int k = left;
+        do a[k] = walked[left + 3];
+        while (k++ < 9);
+    }
 }

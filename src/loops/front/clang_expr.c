@@ -546,6 +546,11 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
                 snprintf(reason, room, "%s", left.kind == VALUE_OPAQUE ? left.reason : right.reason);
                 return front_chance(front, cursor, made, reason);
             }
+            if (left.kind == VALUE_POINTER && right.kind == VALUE_POINTER && left.array == right.array) {
+                value_number(&left, &left.offset);
+                value_number(&right, &right.offset);
+                return compare(front, op, &left, &right, reason, room);
+            }
             if (left.kind == VALUE_POINTER || right.kind == VALUE_POINTER)
                 return snprintf(reason, room, "a comparison of pointers"), -1;
             if (front_unsigned_negative(front, kids.item[0], &left) ||

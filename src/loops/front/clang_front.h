@@ -172,6 +172,7 @@ struct front {
     CXCursor calls[FRONT_CALLS_MAX];
     unsigned call_depth;
     int gaps_muted;
+    int trials; /* bodies being run aside, one in another */
     int no_chance; /* nothing in memory depends on the condition: no assumption about it is needed */
 };
 
@@ -297,6 +298,8 @@ void front_simple(struct front *front, CXCursor statement); /* within the paths 
 
 /* clang_loop.c */
 void front_for(struct front *front, CXCursor statement, const struct rsc_omp *share);
+/* A while or do loop that counts after all. Returns 0, or -1 with the reason and nothing done. */
+int front_while(struct front *front, CXCursor statement, char *reason, size_t room);
 
 /* clang_omp.c */
 struct rsc_omp *front_omp_before(struct front *front, unsigned start);

@@ -125,11 +125,16 @@ int front_passed(struct front *front, CXCursor function, unsigned parameter, uns
     return 0;
 }
 
-/* A while loop outside all others is a region that has only this gap. */
-static void say_left_out(struct front *front, CXCursor statement) {
-    if (front->collecting || !front_has_references(front, statement) || begin_region(front, statement)) return;
-    front_gap(front, statement, "a while loop: its trip count is not known; only for loops inside it are analysed");
+/* A while loop outside all others: 1 if it is a region; else there is one that has only this gap. */
+static int outside_while(struct front *front, CXCursor statement) {
+    char reason[REASON_BYTES];
+    if (front->collecting || !front_has_references(front, statement) || begin_region(front, statement)) return 0;
+    int counts = !front_while(front, statement, reason, sizeof reason);
+    if (!counts)
+        front_gap(front, statement,
+                  "a while loop whose trip count is not known: %.100s; only for loops inside it are analysed", reason);
     end_region(front);
+    return counts;
 }
 
 static void look_outside(struct front *front, CXCursor statement) {
@@ -162,7 +167,7 @@ static void look_outside(struct front *front, CXCursor statement) {
     case CXCursor_IfStmt: outside_if(front, statement); break;
     case CXCursor_WhileStmt:
     case CXCursor_DoStmt: /* each loop in it is a region */
-        say_left_out(front, statement);
+        if (outside_while(front, statement)) break;
         __attribute__((fallthrough));
     case CXCursor_SwitchStmt:
     case CXCursor_LabelStmt:

@@ -1,4 +1,5 @@
 /* clang_stmt.c - statements in the order of execution, and the paths through them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,6 +191,13 @@ static void not_a_loop_tree(struct front *front, CXCursor statement, const char 
     front_forget_assigned(front, statement, "changes");
 }
 
+static void while_or_gap(struct front *front, CXCursor statement) {
+    char reason[REASON_BYTES], why[REASON_BYTES + 60];
+    if (!front_while(front, statement, reason, sizeof reason)) return;
+    snprintf(why, sizeof why, "a while loop whose trip count is not known: %s", reason);
+    not_a_loop_tree(front, statement, why);
+}
+
 void front_statement(struct front *front, CXCursor statement) {
     unsigned start, end;
     struct kids kids;
@@ -219,7 +227,7 @@ void front_statement(struct front *front, CXCursor statement) {
     case CXCursor_IfStmt: front_paths(front, if_path, &statement); break;
     case CXCursor_NullStmt: break;
     case CXCursor_WhileStmt:
-    case CXCursor_DoStmt: not_a_loop_tree(front, statement, "a while loop: its trip count is not known"); break;
+    case CXCursor_DoStmt: while_or_gap(front, statement); break;
     case CXCursor_SwitchStmt: not_a_loop_tree(front, statement, "a switch"); break;
     case CXCursor_BreakStmt:
     case CXCursor_ContinueStmt:

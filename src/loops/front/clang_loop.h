@@ -1,0 +1,55 @@
+/*
+ * clang_loop.h - a loop of the source while it is being read.
+ *
+ * for (v = FIRST; v OP BOUND; v += STEP). The variable may be on either side, also as v + c or c * v; the condition may be
+ * a conjunction. Other variables may change along with it (w = START; w += c), in the header or in the body: their value
+ * is START + c (v - FIRST) / STEP. While loops are read in the same way once the change of their variable in an iteration
+ * is known. A pointer is counted in elements from its first value.
+ */
+#ifndef RSC_LOOPS_FRONT_CLANG_LOOP_H
+#define RSC_LOOPS_FRONT_CLANG_LOOP_H
+
+#include "loops/front/clang_front.h"
+
+#define MOVING_MAX 12
+
+/* A variable that the loop initialises, changes, or both. */
+struct moving {
+    CXCursor variable;
+    struct value start;
+    int has_start, has_step;
+    int in_body; /* the body changes it, by the same step in every iteration */
+    int64_t step; /* of a pointer: in elements */
+};
+
+enum loop_form { LOOP_FOR, LOOP_WHILE, LOOP_DO };
+
+struct header {
+    enum loop_form form;
+    CXCursor statement, variable, body;
+    CXCursor condition; /* of WHILE and DO */
+    struct value first, last; /* last is inclusive */
+    int has_last;
+    int64_t step;
+    int is_pointer; /* the variable is `pointer` plus so many elements, from 0 */
+    struct value pointer;
+    struct moving moving[MOVING_MAX]; /* the loop's variable is one of them */
+    unsigned moving_count;
+    char reason[REASON_BYTES];
+};
+
+int refuse(struct header *header, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* clang_header.c: each returns 0, or -1 with the reason. */
+int header_read_for(struct front *front, struct header *header);
+int header_read_while(struct front *front, struct header *header); /* after the changes of its variables are known */
+struct moving *header_moving(struct front *front, struct header *header, CXCursor variable); /* NULL: too many */
+
+/* clang_induction.c: variables that the body changes by the same step in every iteration. */
+void header_guess_steps(struct front *front, struct header *header);
+int header_verify_steps(struct front *front, struct header *header, const struct rsc_affine *variable);
+void header_run_body(struct front *front, struct header *header);
+/* Binds the companions before the body (with the loop's variable), or after the loop (with its end, NULL: unknown). */
+void header_bind_companions(struct front *front, struct header *header, const struct rsc_affine *variable, int after);
+
+#endif
