@@ -110,6 +110,11 @@ both.c:3  f, sequential
 both.c:6  g, sequential
   9 references, 2 lines of 64 B (128 B); drift
 
+# A triangular collapse(2) against a simulation of its own.
+$ reusescope loops tests/loops/triangle.c -t 3 --interleave lockstep --samples 0 -q --format json -o triangle.json
+$ /usr/bin/python3 tests/loops/triangle.py triangle.json
+True
+
 # JSON by the published schema, for every kernel that is quick.
 $ for kernel in heat cholesky covariances clamped pair_distances; do reusescope loops examples/loops/$kernel.c -t 1,3 -q --what-if chunk=1 --format json -o $kernel.json || echo failed; done 2>&1 | sort -u
 $ /usr/bin/python3 -c 'import json, sys, jsonschema; schema = json.load(open(sys.argv[1])); [jsonschema.validate(json.load(open(name)), schema) for name in sys.argv[2:]]' "$SOURCE/docs/schema/loops.schema.json" *.json && echo valid

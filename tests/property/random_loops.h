@@ -76,12 +76,14 @@ static void say_body(struct random_loops *loops, int statements);
 static void say_loop(struct random_loops *loops, int share) {
     int v = loops->depth;
     int collapse = share && !pick(loops, 4) ? 2 : 1;
+    int triangular =
+        collapse == 2 && pick(loops, 2); /* of two, the inner one's bounds may only have the outer variable */
     for (int g = 0; g < collapse; g++) {
         int down = !pick(loops, 4), step = pick(loops, 5) ? 1 : 2 + pick(loops, 2);
         char low[64], high[64];
-        int outer = g ? v : loops->depth; /* collapsed loops do not depend on each other */
+        int outer = triangular ? g : v;
         int form = outer ? pick(loops, 6) : 5;
-        int w = outer ? pick(loops, outer) : 0;
+        int w = triangular ? v : outer ? pick(loops, outer) : 0;
         snprintf(low, sizeof low, "%d", pick(loops, 3));
         snprintf(high, sizeof high, "%d", 2 + pick(loops, 9));
         if (form == 0) snprintf(low, sizeof low, "v%d", w);

@@ -203,6 +203,7 @@ static const struct rsc_nest_node *group_loop(const struct rsc_nest_item *item, 
 
 int64_t rsc_nest_group_trip(const struct rsc_nest_item *item, int64_t *value) {
     int64_t trip = 1, first;
+    if (item->starts) return item->starts[item->start_count];
     for (uint32_t g = 0; g < item->group; g++) trip *= rsc_nest_trip(group_loop(item, g), value, &first);
     return trip;
 }
@@ -212,6 +213,14 @@ void rsc_nest_group_values(const struct rsc_nest_item *item, int64_t *value, int
     if (item->group == 1) {
         rsc_nest_trip(item->node, value, &first);
         value[item->node->depth] = first + iteration * item->node->step;
+        return;
+    }
+    if (item->starts) {
+        int64_t i = RSC_SEARCH(1, item->start_count + 1, at, item->starts[at] <= iteration) - 1;
+        rsc_nest_trip(item->node, value, &first);
+        value[item->node->depth] = first + i * item->node->step;
+        rsc_nest_trip(item->inner, value, &first);
+        value[item->inner->depth] = first + (iteration - item->starts[i]) * item->inner->step;
         return;
     }
     for (uint32_t g = item->group; g--;) {

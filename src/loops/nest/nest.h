@@ -98,6 +98,10 @@ struct rsc_nest_item {
     enum rsc_nest_who who;
     uint32_t group; /* shared: number of loops split together */
     struct rsc_nest_node *inner; /* shared: the innermost of those */
+    /* Two loops split together of which the inner one's bounds have the outer variable: [outer trip + 1], the number of
+     * iterations before each of the outer loop. NULL otherwise: then every outer iteration has equally many. */
+    int64_t *starts;
+    int64_t start_count; /* of the outer loop */
     uint32_t thread_limit; /* num_threads of its PARALLEL; 0: none */
     enum rsc_schedule schedule;
     uint64_t chunk;

@@ -238,6 +238,30 @@ static int grow(void *list, uint32_t count, uint32_t *room, size_t each, struct 
     return 0;
 }
 
+/* Where each iteration of a collapsed loop begins, if the trip count of the loop inside depends on it. */
+static int find_starts(struct build *build, struct rsc_nest_item *item) {
+    struct rsc_nest_node *outer = item->node;
+    int64_t value[RSC_LOOP_DEPTH_MAX] = {0}, first, none, trip;
+    if (item->group != 2 || outer->bound_depths || item->inner->bound_depths != 1u << outer->depth)
+        return rsc_fail(
+            build->error, RSC_ELIMIT,
+            "line %u: of collapsed loops whose bounds depend on each other, only two are analysed, with bounds "
+            "that depend on no other loop",
+            item->inner->from->line);
+    trip = rsc_nest_trip(outer, value, &first);
+    if (trip > 1 << 25)
+        return rsc_fail(build->error, RSC_ELIMIT, "line %u: uneven loops of more than 2^25 iterations",
+                        item->inner->from->line);
+    if (!(item->starts = alloc(build, ((size_t)trip + 1) * sizeof *item->starts))) return RSC_ENOMEM;
+    item->start_count = trip;
+    item->starts[0] = 0;
+    for (int64_t i = 0; i < trip; i++) {
+        value[outer->depth] = first + i * outer->step;
+        item->starts[i + 1] = item->starts[i] + rsc_nest_trip(item->inner, value, &none);
+    }
+    return 0;
+}
+
 static int find_item(struct build *build, struct rsc_nest_node *node, enum rsc_nest_who who) {
     struct rsc_nest *nest = build->nest;
     for (uint32_t i = 0; i < nest->item_count; i++)
@@ -245,6 +269,7 @@ static int find_item(struct build *build, struct rsc_nest_node *node, enum rsc_n
     if (grow(&nest->item, nest->item_count, &nest->item_room, sizeof *nest->item, build->error) < 0) return RSC_ENOMEM;
     struct rsc_nest_item *item = &nest->item[nest->item_count];
     *item = (struct rsc_nest_item){.node = node, .who = who, .inner = node, .thread_limit = build->thread_limit};
+    int status;
     if (who == RSC_RUN_SHARED) {
         item->group = node->from->collapse;
         item->schedule = node->from->schedule;
@@ -256,10 +281,7 @@ static int find_item(struct build *build, struct rsc_nest_node *node, enum rsc_n
                 break;
             }
             item->inner = item->inner->child[0];
-            if (item->inner->bound_depths & own)
-                return rsc_fail(build->error, RSC_EUNSUPPORTED,
-                                "line %u: collapsed loops whose bounds depend on each other are not analysed",
-                                item->inner->from->line);
+            if (item->inner->bound_depths & own && (status = find_starts(build, item))) return status;
             own |= 1u << item->inner->depth;
         }
     }

@@ -274,10 +274,29 @@ static int decides_nothing(const struct rsc_search *search, uint32_t depth) {
     return 1;
 }
 
+/* The same where the inner loop's bounds have the outer variable: if that changes, the inner one may have any value. */
+static void triangular_boxes(struct rsc_search *search, const struct rsc_nest_item *item, int64_t start, int64_t end) {
+    uint32_t d = item->node->depth, e = item->inner->depth;
+    int64_t a[RSC_LOOP_DEPTH_MAX], b[RSC_LOOP_DEPTH_MAX];
+    memcpy(a, search->value, sizeof a);
+    memcpy(b, search->value, sizeof b);
+    rsc_nest_group_values(item, a, start);
+    rsc_nest_group_values(item, b, end);
+    int same = a[d] == b[d];
+    search->from[d] = a[d] < b[d] ? a[d] : b[d];
+    search->to[d] = a[d] < b[d] ? b[d] : a[d];
+    search->from[e] = !same ? item->inner->from->least : a[e] < b[e] ? a[e] : b[e];
+    search->to[e] = !same ? item->inner->from->most : a[e] < b[e] ? b[e] : a[e];
+}
+
 /* Boxes of the group's variables for the thread's iterations low..high. */
 static void group_boxes(struct rsc_search *search, const struct rsc_nest_item *item, int64_t low, int64_t high) {
     int64_t start = rsc_view_iteration(search->view, search->thread, low);
     int64_t end = rsc_view_iteration(search->view, search->thread, high);
+    if (item->starts) {
+        triangular_boxes(search, item, start, end);
+        return;
+    }
     int same = 1; /* outer collapsed loops are in the same iteration at both ends */
     int64_t inside = 1;
     const struct rsc_nest_node *loop[RSC_LOOP_DEPTH_MAX];
@@ -374,6 +393,22 @@ static int narrow_pinning(struct rsc_search *search, uint32_t depth, int64_t fir
 int rsc_lexmax_narrow_group(struct rsc_search *search, const struct rsc_nest_item *item, int64_t *from, int64_t *to) {
     const struct rsc_nest_node *loop = item->node;
     int64_t inside = rsc_nest_group_trip(item, search->value), base = 0, first;
+    if (item->starts) {
+        int64_t low = 0, high = item->start_count - 1;
+        rsc_nest_trip(loop, search->value, &first);
+        if (high < 0 || !narrow(search, loop->depth, first, loop->step, &low, &high)) return 0;
+        base = item->starts[low];
+        *from = base;
+        *to = item->starts[high + 1] - 1;
+        if (low < high || *from > *to) return *from <= *to;
+        set_value(search, loop->depth, first + low * loop->step);
+        low = 0;
+        high = rsc_nest_trip(item->inner, search->value, &first) - 1;
+        if (!narrow(search, item->inner->depth, first, item->inner->step, &low, &high)) return 0;
+        *from = base + low;
+        *to = base + high;
+        return 1;
+    }
     for (uint32_t g = 0; g < item->group; g++, loop = loop->child[0]) {
         int64_t trip = rsc_nest_trip(loop, search->value, &first), low = 0, high = trip - 1;
         if (trip <= 0 || !narrow_pinning(search, loop->depth, first, loop->step, &low, &high)) return 0;
