@@ -36,7 +36,9 @@ static const struct rsc_option options[] = {
     {OPT_SCHEDULE, 0, "schedule", "KIND[,CHUNK]", "replaces the source's: static, dynamic or guided",
      "static dynamic guided"},
     {OPT_WHAT_IF, 0, "what-if", "CHANGE",
-     "also predict with this change: chunk=4[,8...], tile=i:32,j:32 or interchange=i,j", NULL},
+     "also predict with this change: chunk=4[,8...], schedule=dynamic[,4], tile=i:32,j:32, interchange=i,j, fuse=i "
+     "(with the next loop) or pad=a:8 (elements per row)",
+     NULL},
     {OPT_LINE, 0, "line", "BYTES", "size of a cache line (default 64)", NULL},
     {OPT_SAMPLES, 0, "samples", "N", "references sampled per thread count (default: by the error that is left; 0: all)",
      NULL},

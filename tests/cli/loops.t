@@ -213,7 +213,7 @@ $ reusescope loops examples/loops/matmul.c --schedule sideways -t 2
 reusescope: schedule 'sideways': not static, dynamic or guided, with an optional ,CHUNK
 [2]
 $ reusescope loops examples/loops/matmul.c --what-if magic=1 -t 1
-reusescope: what if 'magic=1': not chunk=N, tile=i:N,j:N or interchange=i,j
+reusescope: what if 'magic=1': not chunk=N, schedule=KIND, tile=i:N,j:N, interchange=i,j, fuse=i or pad=a:N
 [2]
 $ reusescope loops examples/loops/matmul.c --what-if chunk=x -t 1
 reusescope: what if 'chunk=x': a chunk is of 1 iteration or more

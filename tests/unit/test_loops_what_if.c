@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +95,47 @@ static void same_references_in_another_order(void **state) {
     free(after);
 }
 
+/* Changes that make another tree: the text of what they must give. */
+static void trees_by_hand(void **state) {
+    (void)state;
+    static const struct {
+        const char *before, *what, *after;
+        int proved;
+    } cases[] = {
+        {"array a 8 [9] nest n { for i = 0 to 8 { read a[i] } for j = 0 to 8 { read a[8 - j] } }", "fuse=i",
+         "array a 8 [9] nest n { for i = 0 to 8 { read a[i] read a[8 - i] } }", 1},
+        {"array a 8 [9] nest n { parallel { for i = 0 to 8 share static nowait { write a[i] } } parallel { for i = 0 to 8 "
+         "share static { read a[i] } } }",
+         "fuse=i", "array a 8 [9] nest n { parallel { for i = 0 to 8 share static { write a[i] read a[i] } } }", 0},
+        {"array a 8 [9][4] array b 8 [4] nest n { for i = 0 to 8 { for j = 0 to 3 { read a[i][j] write b[j] } } }",
+         "pad=a:3",
+         "array a 8 [9][7] array b 8 [4] nest n { for i = 0 to 8 { for j = 0 to 3 { read a[i][j] write b[j] } } }", 1},
+        {"array a 8 [9] nest n { parallel { for i = 0 to 8 share static { read a[i] } } }", "schedule=dynamic,4",
+         "array a 8 [9] nest n { parallel { for i = 0 to 8 share dynamic 4 { read a[i] } } }", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[2][400], *written[2];
+        size_t bytes;
+        struct rsc_error error;
+        const char *note;
+        struct rsc_loop_program *program, *changed, *wanted;
+        snprintf(text[0], sizeof text[0], "loops 1\n%s\n", cases[i].before);
+        snprintf(text[1], sizeof text[1], "loops 1\n%s\n", cases[i].after);
+        program = read_text(text[0]);
+        wanted = read_text(text[1]);
+        if (rsc_loops_what_if(&changed, program, 0, cases[i].what, &note, &error) < 0) fail_msg("%s", error.message);
+        assert_int_equal(note == NULL, cases[i].proved);
+        assert_int_equal(rsc_loop_text_write(changed, &written[0], &bytes), 0);
+        assert_int_equal(rsc_loop_text_write(wanted, &written[1], &bytes), 0);
+        assert_string_equal(written[0], written[1]);
+        free(written[0]);
+        free(written[1]);
+        rsc_loop_program_free(changed);
+        rsc_loop_program_free(wanted);
+        rsc_loop_program_free(program);
+    }
+}
+
 /* Tiles of a matrix product make a cache of few lines miss less. */
 static void tiles_help(void **state) {
     (void)state;
@@ -131,7 +173,9 @@ static void nonsense_is_refused(void **state) {
     static const char *const refused[] = {"",          "tile=",         "tile=i",          "tile=i:0",
                                           "tile=x:8",  "tile=i:8,i:8",  "chunk=",          "chunk=0",
                                           "chunk=4x",  "interchange=i", "interchange=i,i", "skew=i,j",
-                                          "tile=i:8,", "tile=i:8;j:8",  "interchange=j,x"};
+                                          "tile=i:8,", "tile=i:8;j:8",  "interchange=j,x", "fuse=i",
+                                          "fuse=i,j",  "fuse=",         "pad=a",           "pad=a:0",
+                                          "pad=x:8",   "pad=:8",        "schedule=",       "schedule=fast"};
     struct rsc_error error;
     const char *note;
     struct rsc_loop_program *changed;
@@ -177,7 +221,8 @@ static void names_are_read(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_references_in_another_order), cmocka_unit_test(tiles_help),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_references_in_another_order),
+                                       cmocka_unit_test(trees_by_hand), cmocka_unit_test(tiles_help),
                                        cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(names_are_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

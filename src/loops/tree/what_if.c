@@ -1,5 +1,5 @@
 /*
- * what_if.c - transforms loops: tiling, interchange, chunk sizes.
+ * what_if.c - transforms loops: tiling, interchange, fusion, schedules, padding.
  *
  * The program is copied through its text form, and the copy's tree is changed and
  * sealed again. A tile of width B of loop x adds a loop over whole tiles, from
@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "loops/tree/loop_text.h"
 #include "loops/model/loops_model.h"
+#include "loops/nest/plan.h"
 
 #define LOOPS_MAX RSC_LOOP_DEPTH_MAX
 
@@ -283,6 +284,114 @@ static int set_chunk(struct change *change, struct rsc_loop_node *node, uint64_t
     return found;
 }
 
+/* "static", "dynamic,4": of every shared loop. */
+static int set_schedule(struct change *change, struct rsc_loop_node *node, enum rsc_schedule schedule, uint64_t chunk) {
+    int found = node->kind == RSC_NODE_LOOP && node->share;
+    if (found) {
+        node->schedule = schedule;
+        node->chunk = chunk;
+    }
+    for (uint32_t i = 0; i < node->child_count; i++) found |= set_schedule(change, node->child[i], schedule, chunk);
+    return found;
+}
+
+static int change_schedule(struct change *change, const char *text) {
+    enum rsc_schedule kind;
+    uint64_t chunk;
+    struct rsc_error why;
+    if (rsc_schedule_parse(text, &kind, &chunk, &why) < 0)
+        return bad(change, "not static, dynamic or guided, with a chunk of 1 iteration or more");
+    return set_schedule(change, change->region->root, kind, chunk) ? 0 : bad(change, "no loop is shared among threads");
+}
+
+static int same_bound(const struct rsc_loop_bound *a, const struct rsc_loop_bound *b) {
+    if (a->count != b->count) return 0;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->term[i].divisor != b->term[i].divisor || a->term[i].rounding != b->term[i].rounding ||
+            memcmp(&a->term[i].value, &b->term[i].value, sizeof a->term[i].value) != 0)
+            return 0;
+    return 1;
+}
+
+/* Whether an array that is written below `a` is referenced below `b`. */
+static int writes_into(const struct rsc_loop_node *a, const struct rsc_loop_node *b) {
+    if (a->kind == RSC_NODE_REFERENCE && b->kind == RSC_NODE_REFERENCE) return a->is_write && a->array == b->array;
+    const struct rsc_loop_node *down = a->kind == RSC_NODE_REFERENCE ? b : a;
+    for (uint32_t i = 0; i < down->child_count; i++)
+        if (down == a ? writes_into(a->child[i], b) : writes_into(a, b->child[i])) return 1;
+    return 0;
+}
+
+/* The loop beside it takes the same iterations: its body follows in each of them. */
+static int fuse(struct change *change, const char **note) {
+    struct rsc_loop_node *loop = change->loop[0], *parent = loop->parent, *first = loop, *other;
+    if (change->count != 1) return bad(change, "one loop is fused, with the next");
+    if (parent->kind == RSC_NODE_PARALLEL && parent->child_count == 1) first = parent; /* two parallel loops */
+    parent = first->parent;
+    uint32_t place = 0;
+    while (parent && place < parent->child_count && parent->child[place] != first) place++;
+    if (!parent || place + 1 >= parent->child_count) return bad(change, "no loop follows it");
+    struct rsc_loop_node *next = other = parent->child[place + 1];
+    if (first != loop && next->kind == RSC_NODE_PARALLEL && next->child_count == 1 &&
+        next->num_threads == first->num_threads)
+        other = next->child[0];
+    if (other->kind != RSC_NODE_LOOP || (first == loop) != (next == other)) return bad(change, "no loop follows it");
+    if (!same_bound(&loop->first, &other->first) || !same_bound(&loop->last, &other->last) ||
+        loop->step != other->step || loop->share != other->share || loop->schedule != other->schedule ||
+        loop->chunk != other->chunk || loop->collapse > 1 || other->collapse > 1)
+        return bad(change, "the loop that follows it has other bounds or another schedule");
+    if (writes_into(loop, other) || writes_into(other, loop)) *note = not_proved;
+    for (uint32_t i = 0; i < other->child_count; i++) {
+        if (!rsc_loop_add_node(change->program, loop, RSC_NODE_BODY))
+            return rsc_fail_memory(change->error, "fused loops");
+        loop->child[loop->child_count - 1] = other->child[i];
+        other->child[i]->parent = loop;
+    }
+    loop->nowait = other->nowait;
+    memmove(&parent->child[place + 1], &parent->child[place + 2],
+            (parent->child_count - place - 2) * sizeof *parent->child);
+    parent->child_count--;
+    return 0;
+}
+
+/*
+ * pad=a:8 - the rows of a get 8 elements more. Done on the text, where subscripts are by dimension; an access by byte
+ * would stay where it was.
+ */
+static int pad(struct rsc_error *error, const char *what, char **text, size_t *bytes) {
+    const char *list = what + strlen("pad="), *colon = strrchr(list, ':');
+    char *end, name[200], line[220], *at, *stop, *open;
+    unsigned long long more = colon ? strtoull(colon + 1, &end, 10) : 0;
+    if (!colon || *end || !more || more > 1 << 20 || colon - list > 150)
+        return rsc_fail(error, RSC_EINVAL, "what if '%.80s': not an array and elements, as pad=a:8", what);
+    for (int quoted = 0; quoted < 2; quoted++) {
+        snprintf(name, sizeof name, quoted ? "\"%.*s\"" : "%.*s", (int)(colon - list), list);
+        snprintf(line, sizeof line, "\narray %s ", name);
+        if ((at = strstr(*text, line))) break;
+    }
+    if (!at) return rsc_fail(error, RSC_EINVAL, "what if '%.80s': there is no array of that name", what);
+    stop = strchr(at + 1, '\n');
+    for (open = stop; open > at && *open != '[';) open--;
+    if (open == at || open[-1] != ']' || open[1] == ']')
+        return rsc_fail(error, RSC_EINVAL, "what if '%.80s': the array has no rows", what);
+    for (int k = 0; k < 2; k++) {
+        snprintf(line, sizeof line, "%s %s byte ", k ? "write" : "read", name);
+        if (strstr(*text, line))
+            return rsc_fail(error, RSC_EINVAL, "what if '%.80s': the array is also accessed by byte", what);
+    }
+    char *larger = malloc(*bytes + 32);
+    if (!larger) return rsc_fail_memory(error, "what if");
+    size_t head = (size_t)(open + 1 - *text);
+    unsigned long long extent = strtoull(open + 1, &end, 10);
+    memcpy(larger, *text, head);
+    head += (size_t)sprintf(larger + head, "%llu", extent + more);
+    memcpy(larger + head, end, *bytes - (size_t)(end - *text) + 1);
+    *bytes = head + *bytes - (size_t)(end - *text);
+    free(*text);
+    *text = larger;
+    return 0;
+}
+
 int rsc_loops_what_if(struct rsc_loop_program **out, const struct rsc_loop_program *program, uint32_t region,
                       const char *what, const char **note, struct rsc_error *error) {
     struct change change = {.what = what, .error = error};
@@ -295,6 +404,11 @@ int rsc_loops_what_if(struct rsc_loop_program **out, const struct rsc_loop_progr
     int status = rsc_loop_text_write(program, &text, &bytes);
     if (status < 0) return rsc_fail_memory(error, "what if");
     const char *name = program->region[region].name;
+    int pads = !strncmp(what, "pad=", 4);
+    if (pads && (status = pad(error, what, &text, &bytes)) < 0) {
+        free(text);
+        return status;
+    }
     status = rsc_loop_text_read(text, bytes, name, NULL, 0, &change.program, error);
     free(text);
     if (status < 0) return status;
@@ -318,8 +432,15 @@ int rsc_loops_what_if(struct rsc_loop_program **out, const struct rsc_loop_progr
             status = bad(&change, "a chunk is of 1 iteration or more");
         else if (!set_chunk(&change, change.region->root, chunk))
             status = bad(&change, "no loop is shared among threads");
-    } else {
-        status = rsc_fail(error, RSC_EINVAL, "what if '%.80s': not chunk=N, tile=i:N,j:N or interchange=i,j", what);
+    } else if (!strncmp(what, "schedule=", 9)) {
+        status = change_schedule(&change, what + 9);
+    } else if (!strncmp(what, "fuse=", 5)) {
+        status = read_names(&change, what + 5, 0);
+        if (status >= 0) status = fuse(&change, note);
+    } else if (!pads) {
+        status = rsc_fail(
+            error, RSC_EINVAL,
+            "what if '%.80s': not chunk=N, schedule=KIND, tile=i:N,j:N, interchange=i,j, fuse=i or pad=a:N", what);
     }
     if (status >= 0) status = rsc_loop_seal(change.program, name, error);
     if (status < 0) {
