@@ -28,6 +28,7 @@ examples/loops/matmul.c:10  kernel, static
          512 88.9 %  line 12: read b[k][j]
           32  5.6 %  line 12: read a[i][k]
           32  5.6 %  line 12: read c[i][j]
+         576 in all: 36 KiB fetched, without write-backs
 
 # Loops in the order of the file, with what is not affine in them.
 $ reusescope loops examples/loops/fields.c --list
@@ -96,7 +97,7 @@ $ reusescope loops gap.c -t 1 --skip-nonaffine -q --at 1K --format json -o - | h
   {"file":"gap.c","line":3,"function":"f","name":"f:3","schedule":"sequential","references":9,"distinct":1,"nonaffine":[
     {"file":"gap.c","line":4,"reason":"subscript at[i] is not affine: at[i] is loaded from memory","text":"a[at[i]]"}],"assumptions":[],"threads":[
     {"t":1,"interleave":"drift","exact":true,"samples":9,"mrc":[
-      {"lines":1,"bytes":64,"miss_ratio":0.1111111111111111,"low":0.1111111111111111,"high":0.1111111111111111}],"at_bytes":1024,"references":[
+      {"lines":1,"bytes":64,"miss_ratio":0.1111111111111111,"low":0.1111111111111111,"high":0.1111111111111111}],"at_bytes":1024,"fetched_bytes":64,"references":[
       {"file":"gap.c","line":4,"array":"at","kind":"read","text":"at[i]","references":9,"samples":9,"cold":1,"misses":1}],"private":null}],"what_if":[]}]}
 $ reusescope loops gap.c -t 1 --skip-nonaffine | head -4
 gap.c:3  f, sequential

@@ -23,7 +23,10 @@ static void put_curve(struct rsc_json *json, const char *key, const struct rsc_m
 static void put_rows(struct rsc_json *json, const struct rsc_loops_findings *findings,
                      const struct rsc_loops_result *result) {
     uint64_t lines = findings->at_bytes / findings->line_bytes;
+    double misses = 0;
+    for (size_t i = 0; i < result->row_count; i++) misses += rsc_loops_row_misses(&result->rows[i], lines);
     rsc_json_key_u64(json, "at_bytes", findings->at_bytes);
+    rsc_json_key_double(json, "fetched_bytes", misses * (double)findings->line_bytes);
     rsc_json_key_array(json, "references");
     for (size_t i = 0; i < result->row_count; i++) {
         const struct rsc_loops_row *row = &result->rows[i];

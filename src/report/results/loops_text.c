@@ -137,6 +137,8 @@ static void put_references(struct rsc_text *to, const struct rsc_loops_findings 
         rsc_text_foreign(to, row->text ? row->text : row->array, 44);
         rsc_text_put(to, "\n");
     }
+    rsc_text_put(to, "    %8s in all: %s fetched, without write-backs\n", rsc_show_short((uint64_t)llround(all)).text,
+                 rsc_show_bytes((uint64_t)llround(all) * findings->line_bytes).text);
     free(ranked);
 }
 
