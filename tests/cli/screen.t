@@ -277,6 +277,12 @@ $ REUSESCOPE_TEST_CACHES=/nowhere reusescope report both.data 2>&1 | most
 1 0
 $ : > empty.csv; echo addr > empty.csv; reusescope analyze empty.csv 2>&1 | most
 1 0
+$ /usr/bin/python3 -c 'import json; p = json.load(open("wave.json")); p["made"].update(instructions=900000, sampling="some"); [at.update(low=at["miss_ratio"] * 0.9) for at in p["mrc"]]; json.dump(p, open("bars.json", "w"))'
+$ reusescope report bars.json | most; reusescope report bars.json | grep MPKI
+1 0
+   L1d 32 KiB      93.7 % (84.3 % to 93.7 %)  72.2 k misses, 80.2 MPKI
+   L2 896 KiB      93.7 % (84.3 % to 93.7 %)  72.2 k misses, 80.2 MPKI
+   L3 16 MiB       90.8 % (81.8 % to 90.8 %)  70.0 k misses, 77.8 MPKI
 $ reusescope run -- true 2>&1 | most
 1 0
 

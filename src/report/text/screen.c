@@ -95,9 +95,13 @@ static void put_level(struct rsc_text *text, const struct screen *screen, const 
         double misses = rsc_profile_mrc_at(profile, level->size_bytes / profile->made.line_bytes).miss_ratio *
                         (double)profile->references;
         rsc_text_pad_to(text, NAME_COLUMNS + 10);
-        rsc_text_put(text, "  %s miss%s", rsc_show_short((uint64_t)llround(misses)).text, misses < 1.5 ? "" : "es");
+        char counts[96];
+        int used = snprintf(counts, sizeof counts, "  %s miss%s", rsc_show_short((uint64_t)llround(misses)).text,
+                            misses < 1.5 ? "" : "es");
         if (profile->made.instructions)
-            rsc_text_put(text, ", %.3g per 1000 instructions", 1000 * misses / (double)profile->made.instructions);
+            snprintf(counts + used, sizeof counts - (size_t)used, ", %.3g MPKI",
+                     1000 * misses / (double)profile->made.instructions);
+        if (text->column + strlen(counts) <= screen->style->width) rsc_text_put(text, "%s", counts);
     }
     rsc_text_put(text, "\n");
 }
