@@ -226,6 +226,7 @@ static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
         .generation = slot->generation,
         .dead_generation = cursor->dead_generation,
         .left_generation = cursor->left_generation,
+        .ids = rsc_drain_ids(slot),
         .number = number,
         .tid = tid,
         .space = (pid - 1) << 48,

@@ -9,7 +9,11 @@
  * How far that order can be wrong is measured: references of other threads' segments that
  * overlap with a segment may have come before or after each of its own.
  */
+#include <limits.h>
+#include <linux/futex.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "collect/drain/drain_state.h"
 
@@ -235,16 +239,47 @@ static int look_at_slot(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
     return 0;
 }
 
+/* ---- a program that overwrites the ring ---- */
+
+/*
+ * Whether a slot is as our writers leave it: they publish at most as many blocks as the ring has, and only the parent
+ * counts those taken. A free slot has none; a thread keeps its ids.
+ */
+static int is_sound(const struct rsc_drain_cursor *cursor, const struct rsc_slot *slot, uint32_t state) {
+    const uint64_t published = __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&slot->consumed, __ATOMIC_RELAXED) != cursor->consumed) return 0;
+    if (published - cursor->consumed > RSC_RING_BLOCKS || state > RSC_SLOT_STARTING) return 0;
+    if (cursor->generation && cursor->generation == slot->generation && cursor->ids != rsc_drain_ids(slot)) return 0;
+    return state != RSC_SLOT_FREE || published == cursor->consumed ||
+           __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_FREE; /* taken meanwhile */
+}
+
+/* Nothing in the ring can be relied on any more: recording ends, the program runs on. */
+static void give_up(struct rsc_drain *drain) {
+    drain->stats.overwritten = 1;
+    __atomic_store_n(&drain->ring->detached, 1, __ATOMIC_RELEASE);
+    for (uint32_t i = 0; i < RSC_RING_SLOTS; i++)
+        syscall(SYS_futex, &drain->ring->slots[i].consumed_signal, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 /* Looks at every slot. Returns 1 if a segment began: what was seen of slots before it may be old. */
 static int look_at_slots(struct rsc_drain *drain, int ended, uint64_t *guard_ns) {
     *guard_ns = ended ? NEVER : rsc_ring_now_ns(); /* what is not seen from here on, new slots too, comes later */
     uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
     int began = 0;
     drain->ready_count = 0;
+    if (used < drain->slots_seen || used > RSC_RING_SLOTS) give_up(drain);
+    if (drain->stats.overwritten) return 0;
+    drain->slots_seen = used;
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &drain->ring->slots[i];
         struct rsc_drain_cursor *cursor = &drain->cursors[i];
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+        if (!is_sound(cursor, slot, state)) {
+            give_up(drain);
+            drain->ready_count = 0;
+            return 0;
+        }
         if (state == RSC_SLOT_FREE) continue;
         if (!cursor->count) {
             uint64_t guard;
@@ -261,9 +296,12 @@ static int look_at_slots(struct rsc_drain *drain, int ended, uint64_t *guard_ns)
     return began;
 }
 
-/* Whether the oldest record must wait, as a running thread could still publish an older one. */
-static int held_back(struct rsc_drain *drain, uint64_t time_ns, uint64_t guard_ns) {
-    if (time_ns <= guard_ns) {
+/*
+ * Whether the oldest record must wait, as a running thread could still publish an older one. A thread that is later than
+ * LATE_AFTER_NS does not hold back what is older than that.
+ */
+static int held_back(struct rsc_drain *drain, uint64_t time_ns, uint64_t *guard_ns) {
+    if (time_ns <= *guard_ns) {
         drain->held_since_ns = 0;
         return 0;
     }
@@ -284,6 +322,7 @@ static int held_back(struct rsc_drain *drain, uint64_t time_ns, uint64_t guard_n
         drain->looked_ns = now;
         rsc_drain_living(drain);
     }
+    if (*guard_ns < now - LATE_AFTER_NS) *guard_ns = now - LATE_AFTER_NS;
     return 0;
 }
 
@@ -368,6 +407,6 @@ int rsc_drain_take_some(struct rsc_drain *drain, int ended) {
     note_overlaps(drain);
     for (uint32_t i = 0; i < drain->ready_count; i++)
         if (time_of(drain->ready[i]) < oldest_ns) oldest_ns = time_of(drain->ready[i]);
-    if (!ended && held_back(drain, oldest_ns, guard_ns)) return 0;
+    if (!ended && held_back(drain, oldest_ns, &guard_ns)) return 0;
     return merge(drain, ended, guard_ns);
 }

@@ -67,6 +67,7 @@ struct rsc_drain_cursor {
     uint32_t generation; /* generation of the thread with this number; 0: none yet */
     uint32_t dead_generation; /* a thread that ended without a report */
     uint32_t left_generation; /* a thread that still runs, in its own session */
+    uint64_t ids; /* of the thread, as in its slot */
     uint32_t number; /* thread number */
     uint64_t tid; /* its ordinal */
     uint64_t space; /* set in its addresses: identifies their process */
@@ -129,6 +130,7 @@ struct rsc_drain {
     struct rsc_drain_stats stats;
     struct rsc_drain_cursor *ready[RSC_RING_SLOTS]; /* cursors with records, of ready_count threads */
     uint32_t ready_count;
+    uint32_t slots_seen; /* the most that were in use */
     uint64_t segments; /* begun */
     struct rsc_drain_line lines[1u << RSC_DRAIN_LINE_BITS];
     uint64_t held_since_ns; /* since when a slower thread is waited for; 0: not waiting */
@@ -176,6 +178,7 @@ int rsc_drain_take_some(struct rsc_drain *drain, int ended);
 void rsc_drain_note_conflicts(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint32_t from);
 
 /* ---- drain.c ---- */
+static inline uint64_t rsc_drain_ids(const struct rsc_slot *slot) { return (uint64_t)slot->pid << 32 | slot->tid; }
 int rsc_drain_batch_is_full(const struct rsc_drain *drain);
 /* The system's letter for the thread's state; 0: it is gone: killed, or its process ended or called exec. */
 char rsc_drain_thread_state(const struct rsc_slot *slot);

@@ -98,6 +98,9 @@ void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_fac
     const struct rsc_ring *ring = collector->launch.ring;
     const struct rsc_collect_request *request = collector->request;
     uint64_t forks = request->follow ? 0 : ring->forks;
+    if (stats->overwritten)
+        rsc_facts_add(facts,
+                      "warning: the program wrote over the memory it shares with the tool: recording ended there");
     if (stats->late)
         rsc_facts_add(facts, "%llu of %llu blocks came out of order (threads more than 20 ms apart)",
                       (unsigned long long)stats->late, (unsigned long long)stats->blocks);

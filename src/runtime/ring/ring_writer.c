@@ -76,7 +76,8 @@ static struct rsc_slot *who_waits(struct rsc_ring *ring) {
     uint32_t used = __atomic_load_n(&ring->slots_used, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &ring->slots[i];
-        if (__atomic_load_n(&slot->waits_now, __ATOMIC_RELAXED) &&
+        if (__atomic_load_n(&slot->state, __ATOMIC_RELAXED) != RSC_SLOT_FREE &&
+            __atomic_load_n(&slot->waits_now, __ATOMIC_RELAXED) &&
             __atomic_load_n(&slot->published, __ATOMIC_RELAXED) - __atomic_load_n(&slot->consumed, __ATOMIC_RELAXED) >
                 RSC_RING_SOME)
             return slot;
