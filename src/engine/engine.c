@@ -10,6 +10,7 @@
 #include "engine/engine_spec.h"
 #include "multicore/multicore_engines.h"
 #include "profile/profile_model.h"
+#include "trace/references.h"
 #include "trace/source.h"
 
 #define PHASES_MAX 10000u
@@ -22,6 +23,7 @@ struct rsc_engine {
     struct timespec started;
     int has_started;
     int failed;
+    uint64_t wide_references; /* of accesses of a MiB and more */
 };
 
 static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engine_options *given,
@@ -187,6 +189,11 @@ int rsc_engine_push_columns(struct rsc_engine *engine, const struct rsc_batch *b
     if (engine->failed) return rsc_fail(error, RSC_EINVAL, "engine: pushed to after a failure");
     start_clock(engine);
     if (!columns) columns = &none;
+    if (!(kind->can & RSC_TAKES_REQUESTS)) {
+        const uint32_t line_shift = (uint32_t)__builtin_ctz(engine->options.line_bytes);
+        int status = rsc_references_limit(&engine->wide_references, batch, line_shift, error);
+        if (status < 0) return status;
+    }
     assert(kind->push_columns || (!columns->skipped && !columns->sample_count && !columns->watched_count));
     int status = kind->push_columns ? kind->push_columns(engine->state, batch, columns, error)
                                     : kind->push(engine->state, batch, error);

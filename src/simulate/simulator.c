@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "simulate/simulator_state.h"
+#include "trace/references.h"
 
 #define FILL_CHECK 1024u /* with warm_fill: accesses between checks of how full the last level is */
 
@@ -167,7 +168,8 @@ static int end_window(struct rsc_sim *sim, struct rsc_error *error) {
 int rsc_sim_push(struct rsc_sim *sim, const struct rsc_batch *batch, struct rsc_error *error) {
     uint32_t first = 0;
     sim->batch = batch;
-    int status = warm(sim, &first, error);
+    int status = rsc_references_limit(&sim->wide_references, batch, 6, error);
+    if (!status) status = warm(sim, &first, error);
     if (sim->counting && batch->instructions == RSC_UNKNOWN) sim->instructions_known &= !batch->count;
     if (sim->counting && !batch->count && batch->instructions != RSC_UNKNOWN) sim->instructions += batch->instructions;
     while (!status && first < batch->count) {

@@ -54,6 +54,7 @@ struct rsc_sim {
 
     const struct rsc_batch *batch; /* being pushed */
     uint64_t seen;                 /* accesses pushed */
+    uint64_t wide_references;      /* of accesses of a MiB and more */
     int counting;                  /* warming is over */
     uint64_t accesses, instructions;
     int instructions_known;

@@ -8,6 +8,7 @@
 #ifndef RSC_TRACE_REFERENCES_H
 #define RSC_TRACE_REFERENCES_H
 
+#include <reusescope/error.h>
 #include <reusescope/trace.h>
 
 struct rsc_reference_cursor {
@@ -28,5 +29,12 @@ static inline void rsc_references_start(struct rsc_reference_cursor *cursor, con
  * from, from[i]. Returns how many; 0 when the batch is used up.
  */
 uint32_t rsc_references_fill(struct rsc_reference_cursor *cursor, uint64_t *lines, uint32_t *from, uint32_t room);
+
+/*
+ * No program makes accesses of a MiB and more: a small file of them could keep an analysis busy for days. *references
+ * counts theirs, from 0; RSC_ELIMIT when they are more than 2^30.
+ */
+int rsc_references_limit(uint64_t *references, const struct rsc_batch *batch, uint32_t line_shift,
+                         struct rsc_error *error);
 
 #endif

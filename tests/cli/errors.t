@@ -341,3 +341,21 @@ reusescope: t.data: a profile, not a trace: reusescope report t.data
 $ echo nonsense > x; reusescope report x
 reusescope: x: neither a reusescope profile nor JSON
 [1]
+
+# Small files that would take days: accesses of 4 GiB, and a million caches to keep coherent.
+$ python3 -c 'print("addr,size"); [print(f"{i << 32},4294967295") for i in range(20)]' > wide.csv
+$ reusescope analyze wide.csv --engine exact -q -o wide.json
+reusescope: accesses of 1 MiB and more make over 2^30 references: larger lines make fewer (--line 4096), and analyze --requests counts whole objects
+[1]
+
+$ reusescope sim wide.csv --l1d 32K,8,64 -q -o -
+reusescope: accesses of 1 MiB and more make over 2^30 references: larger lines make fewer (--line 4096), and analyze --requests counts whole objects
+[1]
+
+$ python3 -c 'print("addr,size,kind,tid"); [print(f"{i * 64},4,W,{i}") for i in range(5000)]' > crowd.csv
+$ reusescope sim crowd.csv --coherent --l1d 32K,8,64,private -q -o -
+reusescope: --coherent keeps up to 4096 private caches coherent: select threads with --tid
+[2]
+
+$ reusescope sim crowd.csv --coherent --l1d 32K,8,64,private --tid 3,4 -q --format csv -o - | head -1 | cut -c1-5
+name,

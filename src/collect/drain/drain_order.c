@@ -268,7 +268,7 @@ static int look_at_slots(struct rsc_drain *drain, int ended, uint64_t *guard_ns)
     uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
     int began = 0;
     drain->ready_count = 0;
-    if (used < drain->slots_seen || used > RSC_RING_SLOTS) give_up(drain);
+    if (!drain->stats.overwritten && (used < drain->slots_seen || used > RSC_RING_SLOTS)) give_up(drain);
     if (drain->stats.overwritten) return 0;
     drain->slots_seen = used;
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {

@@ -7,6 +7,8 @@
 #include "base/fail.h"
 #include "simulate/cache/coherence.h"
 
+#define COHERENT_MOST 4096u /* private caches: each miss looks into all of them */
+
 int rsc_hierarchy_init(struct rsc_hierarchy *hierarchy, const struct rsc_sim_config *config, struct rsc_error *error) {
     memset(hierarchy, 0, sizeof *hierarchy);
     int status = rsc_sim_config_check(config, error), by_process = 0;
@@ -114,6 +116,10 @@ struct rsc_cache *rsc_hierarchy_cache(struct rsc_hierarchy *hierarchy, int numbe
     struct rsc_level *level = &hierarchy->levels[number];
     size_t group = level->config.threads_each ? thread / level->config.threads_each : 0;
     if (group < level->cache_count && level->caches[group].entries) return &level->caches[group];
+    if (hierarchy->coherent && group >= COHERENT_MOST) {
+        hierarchy->status = RSC_EINVAL;
+        return NULL;
+    }
     struct rsc_cache *cache = make_cache(hierarchy, level, group);
     if (!cache) hierarchy->status = RSC_ENOMEM;
     return cache;
@@ -421,6 +427,9 @@ int rsc_hierarchy_make_request(struct rsc_hierarchy *hierarchy, const struct rsc
 
 int rsc_hierarchy_fail(const struct rsc_hierarchy *hierarchy, struct rsc_error *error) {
     if (hierarchy->status == RSC_ELIMIT) return rsc_fail(error, RSC_ELIMIT, "more than %u processes", RSC_SPACES_MAX);
+    if (hierarchy->status == RSC_EINVAL)
+        return rsc_fail(error, RSC_EINVAL,
+                        "--coherent keeps up to %u private caches coherent: select threads with --tid", COHERENT_MOST);
     if (hierarchy->status == RSC_EUNSUPPORTED)
         return rsc_fail(
             error, RSC_EUNSUPPORTED,
