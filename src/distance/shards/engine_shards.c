@@ -26,6 +26,7 @@
 #include "distance/engine_kind.h"
 #include "distance/shards/engine_shards.h"
 #include "distance/shards/shards_part.h"
+#include "trace/references.h"
 #include "trace/source.h"
 
 #define CHUNK 4096u /* accesses filtered at a time: their columns stay in L1 */
@@ -260,7 +261,10 @@ static void *part_create(const void *context) {
 static void part_begin(void *part) { rsc_shards_part_begin(part); }
 
 static int part_take(void *part, const struct rsc_batch *batch, struct rsc_error *error) {
-    return rsc_shards_part_take(part, batch) < 0 ? rsc_fail_memory(error, "sample") : 0;
+    struct rsc_shards_part *shards = part;
+    int status = rsc_references_limit(&shards->wide_references, batch, shards->filter.line_shift, error);
+    if (status < 0) return status;
+    return rsc_shards_part_take(shards, batch) < 0 ? rsc_fail_memory(error, "sample") : 0;
 }
 
 static void part_destroy(void *part) { rsc_shards_part_free(part); }

@@ -19,6 +19,7 @@ struct rsc_shards_part {
     uint64_t *threads;             /* owned: references by thread number, for those with a row */
     uint32_t thread_count, thread_room;
     uint64_t threads_seen; /* highest number, plus 1 */
+    uint64_t wide_references; /* of accesses of a MiB and more, in all pieces */
 };
 
 /* A part of the sample that `filter` takes. NULL: out of memory. */

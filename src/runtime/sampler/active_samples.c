@@ -28,9 +28,10 @@ static uint32_t epochs_of(const struct rsc_active_options *options) {
     return (2 * options->samples_most + 2 * CHECKPOINTS + 63) / 64 * 64;
 }
 
+/* From NULL on, the end is the size: not pointer arithmetic, which needs an object. */
 static void *carve(char **at, size_t bytes) {
     void *piece = *at;
-    *at += (bytes + 63) / 64 * 64;
+    *at = (char *)((uintptr_t)*at + (bytes + 63) / 64 * 64);
     return piece;
 }
 

@@ -22,9 +22,10 @@ static struct rsc_active_options set_options(const struct rsc_sampler_options *o
     return (struct rsc_active_options){options->exact_lines, options->samples_most, options->seed};
 }
 
+/* From NULL on, the end is the size: not pointer arithmetic, which needs an object. */
 static void *carve(char **at, size_t bytes) {
     void *piece = *at;
-    *at += (bytes + 63) / 64 * 64;
+    *at = (char *)((uintptr_t)*at + (bytes + 63) / 64 * 64);
     return piece;
 }
 
