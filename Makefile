@@ -2,7 +2,7 @@
 # Build trees are in build/<preset>; the tool is build/release/reusescope.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-quick test-san test-live test-cross test-long bench fuzz gpu install dist deb clean bootstrap-run bootstrap-test bootstrap-cross bootstrap-package bootstrap-long
+.PHONY: help build run test test-quick test-san test-live test-cross test-long bench fuzz fault gpu install dist deb clean bootstrap-run bootstrap-test bootstrap-cross bootstrap-package bootstrap-long
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
@@ -58,6 +58,10 @@ gpu: bootstrap-run ## build the plugin of --engine gpu (needs CUDA 12 or newer; 
 
 fuzz: bootstrap-test ## libFuzzer on every reader, FUZZ_SECONDS each (60)
 	@tests/fuzz/run $(FUZZ_SECONDS)
+
+fault: bootstrap-test ## make every allocation, read, write, mmap, thread and fork of 17 commands fail, one at a time
+	@scripts/build release -DRSC_TESTS=ON
+	@/usr/bin/python3 tests/fault/fault.py --tool build/release/reusescope --preload build/release/tests/libfault_preload.so
 
 install: build ## install below PREFIX (/usr/local)
 	@cmake --install build/release --prefix $(PREFIX)

@@ -110,8 +110,11 @@ static int run_analyze(const struct rsc_verb *verb, int argc, char **argv) {
     struct rsc_session session;
     struct rsc_analysis *analysis = malloc(sizeof *analysis);
     struct traces traces = {malloc((size_t)argc * sizeof *traces.paths), 0};
-    int leave = RSC_EXIT_ERROR;
-    if (!analysis || !traces.paths) goto out;
+    int leave = 0;
+    if (!analysis || !traces.paths) {
+        leave = rsc_memory_error(verb);
+        goto out;
+    }
     rsc_session_catch_interrupt();
     rsc_session_start(&session, verb, argv);
     rsc_analysis_start(analysis, &session);

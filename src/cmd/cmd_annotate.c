@@ -85,7 +85,7 @@ static int run_annotate(const struct rsc_verb *verb, int argc, char **argv) {
     struct rsc_profile **profiles = NULL;
     struct rsc_result result = {.kind = RSC_RESULT_ANNOTATION};
     struct rsc_error error;
-    if (!annotation) return RSC_EXIT_ERROR;
+    if (!annotation) return rsc_memory_error(verb);
     rsc_session_start(&annotation->session, verb, argv);
     annotation->session.yields = RSC_RESULT_ANNOTATION;
     annotation->options.source_folders = annotation->source_paths;

@@ -192,7 +192,7 @@ static int run_diff(const struct rsc_verb *verb, int argc, char **argv) {
     struct rsc_option_parser parser;
     struct rsc_error error;
     int id, leave = -1;
-    if (!comparing) return RSC_EXIT_ERROR;
+    if (!comparing) return rsc_memory_error(verb);
     rsc_session_start(&comparing->session, verb, argv);
     comparing->session.yields = RSC_RESULT_DIFF;
     rsc_machine_read(&comparing->machine, NULL);

@@ -121,7 +121,7 @@ static int run_merge(const struct rsc_verb *verb, int argc, char **argv) {
     struct merged merged = {0};
     struct rsc_error error;
     merged.paths = calloc((size_t)argc, sizeof *merged.paths);
-    if (!merged.paths) return RSC_EXIT_ERROR;
+    if (!merged.paths) return rsc_memory_error(verb);
     rsc_session_start(&merged.session, verb, argv);
     merged.session.may_replace_input = 1; /* `merge all.data new.data -o all.data` adds to a profile */
     int leave = take_options(&merged, argc, argv);

@@ -207,7 +207,7 @@ static int run_report(const struct rsc_verb *verb, int argc, char **argv) {
     struct showing *showing = calloc(1, sizeof *showing);
     struct rsc_option_parser parser;
     int id, leave = -1;
-    if (!showing) return RSC_EXIT_ERROR;
+    if (!showing) return rsc_memory_error(verb);
     rsc_session_start(&showing->session, verb, argv);
     rsc_options_start(&parser, verb, argc, argv);
     while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) leave = take_option(showing, &parser, id);

@@ -217,7 +217,7 @@ static int run_program(struct run *run) {
 
 static int run_run(const struct rsc_verb *verb, int argc, char **argv) {
     struct run *run = calloc(1, sizeof *run);
-    if (!run) return RSC_EXIT_ERROR;
+    if (!run) return rsc_memory_error(verb);
     rsc_session_start(&run->session, verb, argv);
     rsc_analysis_start(&run->analysis, &run->session);
     rsc_collector_init(&run->collector, NULL, &run->asked.request);

@@ -318,7 +318,7 @@ static int run(struct sim_verb *verb, int argc) {
 
 static int run_sim(const struct rsc_verb *self, int argc, char **argv) {
     struct sim_verb *verb = calloc(1, sizeof *verb);
-    if (!verb) return rsc_usage_error(self, "out of memory");
+    if (!verb) return rsc_memory_error(self);
     rsc_session_catch_interrupt();
     rsc_session_start(&verb->session, self, argv);
     verb->session.yields = RSC_RESULT_SIM;

@@ -25,6 +25,11 @@ int rsc_usage_error(const struct rsc_verb *verb, const char *format, ...) {
     return RSC_EXIT_USAGE;
 }
 
+int rsc_memory_error(const struct rsc_verb *verb) {
+    rsc_usage_error(verb, "out of memory");
+    return RSC_EXIT_ERROR;
+}
+
 int rsc_option_refuse(const struct rsc_option_parser *parser, const char *message) {
     if (!parser->value) return rsc_usage_error(parser->verb, "--%s: %s", parser->option->name, message);
     return rsc_usage_error(parser->verb, "--%s %.60s: %s", parser->option->name, parser->value, message);

@@ -88,6 +88,9 @@ int rsc_option_fraction(const struct rsc_option_parser *parser, double low, doub
 /* Prints "reusescope VERB: message" (without a verb: "reusescope: message") and returns the usage exit status. */
 int rsc_usage_error(const struct rsc_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same for a verb that gets no memory to begin with. Returns the exit status of an error. */
+int rsc_memory_error(const struct rsc_verb *verb);
+
 /* Closest name by edit distance, or NULL when none is close. */
 const char *rsc_closest(const char *typed, const char *const *names, size_t count);
 

@@ -9,11 +9,7 @@
  * How far that order can be wrong is measured: references of other threads' segments that
  * overlap with a segment may have come before or after each of its own.
  */
-#include <limits.h>
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "collect/drain/drain_state.h"
 
@@ -241,25 +237,36 @@ static int look_at_slot(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
 
 /* ---- a program that overwrites the ring ---- */
 
-/*
- * Whether a slot is as our writers leave it: they publish at most as many blocks as the ring has, and only the parent
- * counts those taken. A free slot has none; a thread keeps its ids.
- */
-static int is_sound(const struct rsc_drain_cursor *cursor, const struct rsc_slot *slot, uint32_t state) {
-    const uint64_t published = __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE);
-    if (__atomic_load_n(&slot->consumed, __ATOMIC_RELAXED) != cursor->consumed) return 0;
-    if (published - cursor->consumed > RSC_RING_BLOCKS || state > RSC_SLOT_STARTING) return 0;
-    if (cursor->generation && cursor->generation == slot->generation && cursor->ids != rsc_drain_ids(slot)) return 0;
-    return state != RSC_SLOT_FREE || published == cursor->consumed ||
-           __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_FREE; /* taken meanwhile */
+/* Recording ends, the program runs on; what is in the ring is taken. */
+static void end_recording(struct rsc_drain *drain) {
+    if (!drain->stats.overwritten) __atomic_store_n(&drain->ring->detached, 1, __ATOMIC_RELEASE);
+    drain->stats.overwritten = 1;
 }
 
-/* Nothing in the ring can be relied on any more: recording ends, the program runs on. */
-static void give_up(struct rsc_drain *drain) {
-    drain->stats.overwritten = 1;
-    __atomic_store_n(&drain->ring->detached, 1, __ATOMIC_RELEASE);
-    for (uint32_t i = 0; i < RSC_RING_SLOTS; i++)
-        syscall(SYS_futex, &drain->ring->slots[i].consumed_signal, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+/*
+ * Puts a slot into a state that our writers can have left it in. They publish at most as many blocks as the ring has, and
+ * only the parent counts those taken; a free slot has none, and a thread keeps its ids. Otherwise the parent could wait
+ * for the program, and the program for the parent.
+ */
+static void repair(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
+    const uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+    const uint64_t ahead = __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) - cursor->consumed;
+    if (__atomic_load_n(&slot->consumed, __ATOMIC_RELAXED) != cursor->consumed)
+        __atomic_store_n(&slot->consumed, cursor->consumed, __ATOMIC_RELEASE);
+    if (ahead > RSC_RING_BLOCKS) {
+        __atomic_store_n(&slot->published, cursor->consumed + RSC_RING_BLOCKS, __ATOMIC_RELEASE);
+        end_recording(drain);
+    }
+    const int is_freed = state == RSC_SLOT_FREE && (ahead || cursor->count || cursor->rebuilt.under_way) &&
+                         __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_FREE; /* not taken meanwhile */
+    if (is_freed || state > RSC_SLOT_STARTING) {
+        __atomic_store_n(&slot->state, RSC_SLOT_ENDED, __ATOMIC_RELEASE);
+        end_recording(drain);
+    }
+    if (cursor->generation && cursor->generation == slot->generation && cursor->ids != rsc_drain_ids(slot)) {
+        cursor->ids = rsc_drain_ids(slot);
+        end_recording(drain);
+    }
 }
 
 /* Looks at every slot. Returns 1 if a segment began: what was seen of slots before it may be old. */
@@ -268,18 +275,16 @@ static int look_at_slots(struct rsc_drain *drain, int ended, uint64_t *guard_ns)
     uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
     int began = 0;
     drain->ready_count = 0;
-    if (!drain->stats.overwritten && (used < drain->slots_seen || used > RSC_RING_SLOTS)) give_up(drain);
-    if (drain->stats.overwritten) return 0;
+    if (used < drain->slots_seen || used > RSC_RING_SLOTS) {
+        used = RSC_RING_SLOTS;
+        end_recording(drain);
+    }
     drain->slots_seen = used;
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &drain->ring->slots[i];
         struct rsc_drain_cursor *cursor = &drain->cursors[i];
+        repair(drain, cursor, slot);
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
-        if (!is_sound(cursor, slot, state)) {
-            give_up(drain);
-            drain->ready_count = 0;
-            return 0;
-        }
         if (state == RSC_SLOT_FREE) continue;
         if (!cursor->count) {
             uint64_t guard;
