@@ -130,7 +130,9 @@ static inline __attribute__((always_inline)) int exchange(struct rsc_exact *exac
         step[k] = then;
         if (answered_here) rsc_rank_prefetch(&exact->rank, then);
         if (answered_here && with_ri)
-            __builtin_prefetch(exact->old_time + (then < compacted_slot ? rsc_rank_place(then) : 0));
+            __builtin_prefetch(
+                (const void *)((uintptr_t)exact->old_time + (then < compacted_slot ? rsc_rank_place(then) : 0) *
+                                                                sizeof *exact->old_time)); /* it may be NULL */
     }
     exact->distinct += first_uses;
     return 0;
