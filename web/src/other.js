@@ -94,7 +94,8 @@ function loopView(page, loop, lineBytes, index) {
   page.drawLater.push(chart.draw);
   return section("loop-" + index, "Loop " + title, about, chart.box, legend, h("div", { class: "controls slider" }, h("label", { for: "t-" + index }, "Threads"), slider, output,
     change ? [h("label", { for: "change-" + index }, "What if"), change] : null), table, references,
-    (loop.nonaffine || []).length ? h("p", {}, `${loop.nonaffine.length} references are not affine and were bounded.`) : null);
+    (loop.nonaffine || []).length ? h("p", {}, `${loop.nonaffine.length} parts that are not affine are left out.`) : null,
+    (loop.assumptions || []).length ? h("p", {}, "Assumed: ", loop.assumptions.map((one) => `${baseName(one.file || loop.file || "")}:${one.line} ${one.reason}`).join("; ")) : null);
 }
 
 export function loops(page) {
