@@ -57,11 +57,11 @@ ALWAYS void find_record(struct rsc_coherent_stacks *stacks, const struct rsc_pri
     rsc_copies_prefetch(&stacks->copies, stacks->unit[k], references->who[stacks->index[k]] & ~RSC_PRIVATE_WRITES);
 }
 
-/* Selects an address without a branch. */
-ALWAYS const void *pick(int first, const void *one, const void *other) {
+/* Selects an address without a branch: some bytes after `one`, which may be NULL if it is not selected, or `other`. */
+ALWAYS const void *pick(int first, const void *one, size_t bytes, const void *other) {
     uintptr_t mask = -(uintptr_t)(first != 0);
     __asm__("" : "+r"(mask));
-    return (const void *)(((uintptr_t)one & mask) | ((uintptr_t)other & ~mask));
+    return (const void *)((((uintptr_t)one + bytes) & mask) | ((uintptr_t)other & ~mask));
 }
 
 ALWAYS uint32_t slot_or_first(uint32_t state) {
@@ -76,14 +76,16 @@ ALWAYS uint32_t slot_or_first(uint32_t state) {
 ALWAYS void expect_lift(const struct rsc_private_stack *stack, uint32_t state) {
     uint32_t slot = slot_or_first(state), old_index = rsc_rank_place(slot) << stack->old_time_wide;
     rsc_rank_prefetch(&stack->rank, slot);
-    __builtin_prefetch(pick((slot < stack->compacted_slot) & (stack->old_time != NULL),
-                            (const uint32_t *)stack->old_time + old_index, stack));
-    __builtin_prefetch(pick(slot + 1 < stack->holes.top, stack->holes.level[0] + (slot >> 6), stack), 1);
+    __builtin_prefetch(pick((slot < stack->compacted_slot) & (stack->old_time != NULL), stack->old_time,
+                            old_index * sizeof(uint32_t), stack));
+    __builtin_prefetch(pick(slot + 1 < stack->holes.top, stack->holes.level[0], (slot >> 6) * sizeof(uint64_t), stack),
+                       1);
 }
 
 /* The same for a line about to be lost. */
 ALWAYS void expect_hole(const struct rsc_private_stack *stack, uint32_t state) {
-    __builtin_prefetch(pick(stack->holes.level_count != 0, stack->holes.level[0] + (slot_or_first(state) >> 6), stack),
+    __builtin_prefetch(pick(stack->holes.level_count != 0, stack->holes.level[0],
+                            (slot_or_first(state) >> 6) * sizeof(uint64_t), stack),
                        1);
 }
 

@@ -81,9 +81,9 @@ $ reusescope diff both.data both.data | grep model
 $ reusescope merge both.data both.data -q -o merged.data && reusescope report merged.data --format json -o - | python3 show.py
 private cold 4 invalidated 8 distinct 2 rd [] ri [] sharing [(8, 7, 3, 3, 2), (7, 8, 2, 2, 2), (8, 7, 3, 3, 2), (7, 8, 2, 2, 2)]
 shared cold 2 invalidated 0 distinct 2 rd [(0, 10)] ri [(1, 10)] sharing []
-$ reusescope report both.data -o both.html -q && grep -o '"model":"[a-z]*"' both.html
-"model":"private"
-"model":"shared"
+$ reusescope report both.data -o both.html -q && sed -n '/id="rsc-data"/,/<\/script>/p' both.html | grep -oE '"(private|shared)"'
+"private"
+"shared"
 $ reusescope annotate both.data
 reusescope: both.data: its code has no source lines: is the program compiled with -g?
 [1]
