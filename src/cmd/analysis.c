@@ -271,10 +271,11 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
         if (parts) count_instructions(analysis, batch);
         status = parts ? rsc_engine_push_part(analysis->engines[0], part, batch, error)
                        : rsc_analysis_push(analysis, batch, NULL, error);
-        if (status < 0) return status;
+        if (status < 0) break;
         done += batch->count;
         show_progress(analysis, done, info.accesses);
     }
+    rsc_trace_end_parts(trace); /* they refer to the engine */
     analysis->trace = NULL;
     rsc_progress_end(analysis->session);
     return status;

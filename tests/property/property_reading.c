@@ -193,6 +193,7 @@ static char *profile_text(const char *path, struct rsc_trace_options *options, c
     profile->made.seconds = 0;
     assert_int_equal(rsc_profile_json(profile, &text, &bytes, &error), 0);
     rsc_profile_free(profile);
+    rsc_trace_end_parts(trace);
     rsc_engine_free(engine);
     rsc_trace_close(trace);
     return text;
