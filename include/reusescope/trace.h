@@ -101,7 +101,7 @@ struct rsc_trace_options {
     const struct rsc_filter *filter; /* NULL: everything; copied */
     const struct rsc_log *log;       /* NULL: silent; must outlive the trace */
     int salvage;                     /* native: skip damaged frames instead of failing */
-    int decode_ahead;                /* decode in so many threads, ahead of what is read; 0: in the caller's */
+    int decode_ahead;                /* threads that decode, ahead of what is read; 0: the caller's */
     int without_pcs;                 /* native: skip pcs, which makes reading faster */
     int unused;                      /* padding, not read */
     int without_events;              /* native: skip events, which makes reading faster */

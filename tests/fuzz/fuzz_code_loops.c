@@ -12,17 +12,8 @@
 
 #include <reusescope/error.h>
 
+#include "fuzz_check.h"
 #include "collect/symbols/code_loops.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-#define CHECK(holds)                                                                  \
-    do {                                                                              \
-        if (!(holds)) {                                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds); \
-            abort();                                                                  \
-        }                                                                             \
-    } while (0)
 
 struct memory {
     const uint8_t *data;
@@ -52,18 +43,18 @@ static const uint8_t *elsewhere(void *module, uint64_t address, size_t *room) {
 static void check(const struct rsc_code_loops *loops, const struct rsc_code_bytes *code) {
     for (size_t i = 0; i < loops->count; i++) {
         const struct rsc_code_loop *loop = &loops->loops[i];
-        CHECK(loop->parent == RSC_NO_LOOP || loop->parent < i);
-        CHECK(loop->depth == (loop->parent == RSC_NO_LOOP ? 1 : loops->loops[loop->parent].depth + 1));
-        CHECK(loop->entries >= 1);
-        CHECK(loop->latch_start <= loop->latch); /* which may be elsewhere */
+        FUZZ_CHECK(loop->parent == RSC_NO_LOOP || loop->parent < i);
+        FUZZ_CHECK(loop->depth == (loop->parent == RSC_NO_LOOP ? 1 : loops->loops[loop->parent].depth + 1));
+        FUZZ_CHECK(loop->entries >= 1);
+        FUZZ_CHECK(loop->latch_start <= loop->latch); /* which may be elsewhere */
     }
     for (size_t i = 0; i < loops->block_count; i++) {
-        CHECK(loops->blocks[i].loop == RSC_NO_LOOP || loops->blocks[i].loop < loops->count);
-        CHECK(i ? loops->blocks[i].start > loops->blocks[i - 1].start : loops->blocks[i].start == code->address);
+        FUZZ_CHECK(loops->blocks[i].loop == RSC_NO_LOOP || loops->blocks[i].loop < loops->count);
+        FUZZ_CHECK(i ? loops->blocks[i].start > loops->blocks[i - 1].start : loops->blocks[i].start == code->address);
     }
     for (uint64_t at = 0; at < code->bytes; at++) {
         uint32_t loop = rsc_code_loops_at(loops, code->address + at);
-        CHECK(loop == RSC_NO_LOOP || loop < loops->count);
+        FUZZ_CHECK(loop == RSC_NO_LOOP || loop < loops->count);
     }
 }
 
@@ -74,12 +65,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     uint64_t address = 0x400000u * (data[0] & 15u);
     /* a copy of its own, so that a read outside it is seen */
     uint8_t *own = malloc(bytes - 1 - tables);
-    CHECK(own);
+    FUZZ_CHECK(own);
     memcpy(own, data + 1 + tables, bytes - 1 - tables);
     struct memory memory = {data + 1, address + 0x1000, tables};
     struct rsc_code_bytes code = {own, address, bytes - 1 - tables, read_memory, never_returns, elsewhere, &memory};
     int rc = rsc_code_loops_find(&loops, &code);
-    CHECK(rc == 0 || rc == RSC_ELIMIT || rc == RSC_EUNSUPPORTED);
+    FUZZ_CHECK(rc == 0 || rc == RSC_ELIMIT || rc == RSC_EUNSUPPORTED);
     if (!rc) check(&loops, &code);
     rsc_code_loops_free(&loops);
     free(own);

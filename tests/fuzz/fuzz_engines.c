@@ -13,23 +13,14 @@
 #include <reusescope/engine.h>
 #include <reusescope/profile.h>
 
+#include "fuzz_check.h"
 #include "profile/sim_result.h"
 #include "simulate/cache/cache_config.h"
 #include "simulate/simulator.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
 #define ACCESSES_MAX 2048u
 #define OPTIONS_BYTES 6u
 #define ACCESS_BYTES 5u
-
-#define FUZZ_CHECK(holds)                                                             \
-    do {                                                                              \
-        if (!(holds)) {                                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds); \
-            abort();                                                                  \
-        }                                                                             \
-    } while (0)
 
 static const char *const engines[] = {"exact",     "parallel",       "shards:0.2", "shards-max:16", "sampled:period=5",
                                       "time:hotl", "time:statstack", "time:aet",   "time:shen",     "hp-rda",

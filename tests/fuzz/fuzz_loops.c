@@ -9,17 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_check.h"
 #include "loops/tree/loop_text.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-#define CHECK(holds)                                                                  \
-    do {                                                                              \
-        if (!(holds)) {                                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds); \
-            abort();                                                                  \
-        }                                                                             \
-    } while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     struct rsc_loop_program *program, *again;
@@ -28,16 +19,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     size_t text_bytes, second_bytes;
     int status = rsc_loop_text_read((const char *)data, bytes, "fuzz", NULL, 0, &program, &error);
     if (status) {
-        CHECK(status < 0 && error.code == status && error.message[0] && !strchr(error.message, '\n') && !program);
+        FUZZ_CHECK(status < 0 && error.code == status && error.message[0] && !strchr(error.message, '\n') && !program);
         return 0;
     }
-    CHECK(rsc_loop_text_write(program, &text, &text_bytes) == 0);
+    FUZZ_CHECK(rsc_loop_text_write(program, &text, &text_bytes) == 0);
     if (rsc_loop_text_read(text, text_bytes, "again", NULL, 0, &again, &error)) {
         fprintf(stderr, "%s\n%s", error.message, text);
         abort();
     }
-    CHECK(rsc_loop_text_write(again, &second, &second_bytes) == 0);
-    CHECK(text_bytes == second_bytes && !memcmp(text, second, text_bytes));
+    FUZZ_CHECK(rsc_loop_text_write(again, &second, &second_bytes) == 0);
+    FUZZ_CHECK(text_bytes == second_bytes && !memcmp(text, second, text_bytes));
     free(text);
     free(second);
     rsc_loop_layout(program, 64, &error);

@@ -19,21 +19,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuzz_check.h"
 #include "trace/formats/readers.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 /* Compressed input may stand for far more than itself: enough is enough. */
 #define FUZZ_BYTES_MAX (32u << 20)
 #define FUZZ_ACCESSES_MAX (4u << 20)
-
-#define FUZZ_CHECK(holds)                                                             \
-    do {                                                                              \
-        if (!(holds)) {                                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds); \
-            abort();                                                                  \
-        }                                                                             \
-    } while (0)
 
 typedef int fuzz_opener(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                         struct rsc_error *error);

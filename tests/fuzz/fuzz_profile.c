@@ -15,29 +15,20 @@
 
 #include <xxhash.h>
 
+#include "fuzz_check.h"
 #include "profile/metrics.h"
 #include "profile/profile_model.h"
 #include "report/source/annotate.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-#define CHECK(holds)                                                                  \
-    do {                                                                              \
-        if (!(holds)) {                                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds); \
-            abort();                                                                  \
-        }                                                                             \
-    } while (0)
 
 static void use_profiles(struct rsc_profile **profiles, size_t count) {
     static const struct rsc_machine machine = {{{"L1d", 1, 48 << 10}, {"L2", 2, 1 << 20}}, 2};
     char *text, *again;
     size_t bytes, again_bytes, again_count;
     struct rsc_profile **loaded;
-    CHECK(rsc_profiles_json_text(profiles, count, &text, &bytes, NULL) == 0);
-    CHECK(rsc_profiles_parse(text, bytes, "again", &loaded, &again_count, NULL) == 0 && again_count == count);
-    CHECK(rsc_profiles_json_text(loaded, count, &again, &again_bytes, NULL) == 0);
-    CHECK(bytes == again_bytes && !memcmp(text, again, bytes));
+    FUZZ_CHECK(rsc_profiles_json_text(profiles, count, &text, &bytes, NULL) == 0);
+    FUZZ_CHECK(rsc_profiles_parse(text, bytes, "again", &loaded, &again_count, NULL) == 0 && again_count == count);
+    FUZZ_CHECK(rsc_profiles_json_text(loaded, count, &again, &again_bytes, NULL) == 0);
+    FUZZ_CHECK(bytes == again_bytes && !memcmp(text, again, bytes));
     free(text);
     free(again);
     for (int look = 0; look < 3; look++) {
@@ -46,8 +37,8 @@ static void use_profiles(struct rsc_profile **profiles, size_t count) {
                                          .colour = look >> 1,
                                          .machine = look ? &machine : NULL,
                                          .at_bytes = look & 1 ? 4096 : 0};
-        CHECK(rsc_report_render(&(struct rsc_result){.profiles = profiles, .count = count}, RSC_REPORT_TEXT, &style,
-                                &text, &bytes, NULL) == 0);
+        FUZZ_CHECK(rsc_report_render(&(struct rsc_result){.profiles = profiles, .count = count}, RSC_REPORT_TEXT,
+                                     &style, &text, &bytes, NULL) == 0);
         free(text);
         struct rsc_annotate_options annotate = {
             .name = "fuzz", .all_files = look & 1, .nearby = look >> 1, .nearby_lines = 3};
@@ -55,14 +46,14 @@ static void use_profiles(struct rsc_profile **profiles, size_t count) {
                                &style, &text, &bytes, NULL))
             free(text);
     }
-    CHECK(rsc_report_render(&(struct rsc_result){.profiles = profiles, .count = count}, RSC_REPORT_CSV, NULL, &text,
-                            &bytes, NULL) == 0);
+    FUZZ_CHECK(rsc_report_render(&(struct rsc_result){.profiles = profiles, .count = count}, RSC_REPORT_CSV, NULL,
+                                 &text, &bytes, NULL) == 0);
     free(text);
     rsc_profile_overlap(profiles[0], profiles[count - 1]);
     rsc_profile_mrc_error(profiles[0], profiles[count - 1], NULL);
     rsc_histogram_emd_octaves(&profiles[0]->rd, &profiles[count - 1]->rd);
     if (!rsc_profile_merge(profiles[0], loaded[count - 1], NULL))
-        CHECK(rsc_profile_check_sum(profiles[0], "merged", NULL) == 0);
+        FUZZ_CHECK(rsc_profile_check_sum(profiles[0], "merged", NULL) == 0);
     for (size_t i = 0; i < count; i++) rsc_profile_free(loaded[i]);
     free(loaded);
 }
@@ -74,14 +65,14 @@ static void load(const uint8_t *data, size_t bytes) {
     struct rsc_error error = {0};
     size_t count;
     if (fd < 0) fd = memfd_create("fuzz", MFD_CLOEXEC);
-    CHECK(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, bytes, 0) == (ssize_t)bytes);
+    FUZZ_CHECK(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, bytes, 0) == (ssize_t)bytes);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int rc = rsc_profiles_load(path, &profiles, &count, &error);
     if (rc) {
-        CHECK(rc < 0 && error.code == rc && error.message[0] && !strchr(error.message, '\n'));
+        FUZZ_CHECK(rc < 0 && error.code == rc && error.message[0] && !strchr(error.message, '\n'));
         return;
     }
-    CHECK(count > 0);
+    FUZZ_CHECK(count > 0);
     use_profiles(profiles, count);
     for (size_t i = 0; i < count; i++) rsc_profile_free(profiles[i]);
     free(profiles);
@@ -91,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     load(data, bytes);
     if (bytes < 40 || memcmp(data, "RSCPROF\n", 8)) return 0;
     uint8_t *whole = malloc(bytes);
-    CHECK(whole);
+    FUZZ_CHECK(whole);
     memcpy(whole, data, bytes);
     uint64_t stored = bytes - 40;
     memcpy(whole + 24, &stored, sizeof stored);

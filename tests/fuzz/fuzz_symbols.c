@@ -14,19 +14,10 @@
 
 #include <reusescope/profile.h>
 
+#include "fuzz_check.h"
 #include "collect/symbols/symbols.h"
 #include "profile/profile_model.h"
 #include "profile/profile_rows.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-#define CHECK(holds)                                                                  \
-    do {                                                                              \
-        if (!(holds)) {                                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds); \
-            abort();                                                                  \
-        }                                                                             \
-    } while (0)
 
 #define BASE 0x400000u
 #define BYTES_MAPPED 0x100000u
@@ -36,16 +27,16 @@ static void look_up(struct rsc_symbols *symbols, uint64_t pc) {
     const char *name;
     uint64_t start, size;
     size_t count;
-    CHECK(rsc_symbols_place(symbols, &place, &inlined, &count) == 0);
-    CHECK(rsc_symbols_place(symbols, &again, NULL, NULL) == 0);
-    CHECK(!place.function == !again.function && (!place.function || !strcmp(place.function, again.function)));
-    CHECK(place.line == again.line && (place.file || !place.line));
-    CHECK(!place.function || !strpbrk(place.function, "\n\t\033"));
+    FUZZ_CHECK(rsc_symbols_place(symbols, &place, &inlined, &count) == 0);
+    FUZZ_CHECK(rsc_symbols_place(symbols, &again, NULL, NULL) == 0);
+    FUZZ_CHECK(!place.function == !again.function && (!place.function || !strcmp(place.function, again.function)));
+    FUZZ_CHECK(place.line == again.line && (place.file || !place.line));
+    FUZZ_CHECK(!place.function || !strpbrk(place.function, "\n\t\033"));
     for (size_t i = 0; i < count; i++) rsc_place_clear(&inlined[i]);
     free(inlined);
     rsc_place_clear(&place);
     rsc_place_clear(&again);
-    if (rsc_symbols_variable(symbols, pc, &name, &start, &size)) CHECK(name[0] && pc - start < size);
+    if (rsc_symbols_variable(symbols, pc, &name, &start, &size)) FUZZ_CHECK(name[0] && pc - start < size);
 }
 
 /* A profile with one row of each sort at an address. */
@@ -53,16 +44,16 @@ static void name_rows(struct rsc_symbols *symbols, uint64_t pc) {
     struct rsc_profile *profile = rsc_profile_new();
     char text[32];
     snprintf(text, sizeof text, "0x%llx", (unsigned long long)pc);
-    CHECK(profile && !rsc_profile_set_code(profile, 1) && !rsc_profile_set_objects(profile, 2) &&
-          !rsc_profile_set_contexts(profile, 1));
+    FUZZ_CHECK(profile && !rsc_profile_set_code(profile, 1) && !rsc_profile_set_objects(profile, 2) &&
+               !rsc_profile_set_contexts(profile, 1));
     profile->code[0].place.pc = profile->contexts[0].place.pc = pc;
     profile->contexts[0].parent = RSC_NO_CONTEXT;
     profile->objects[0].kind = "global";
     profile->objects[0].context = RSC_NO_CONTEXT;
     profile->objects[1].kind = "heap";
-    CHECK(!rsc_profile_set_text(&profile->objects[0].name, text));
-    CHECK(!rsc_symbols_name_profile(symbols, profile, NULL));
-    CHECK(profile->objects[0].name && profile->objects[0].name[0]);
+    FUZZ_CHECK(!rsc_profile_set_text(&profile->objects[0].name, text));
+    FUZZ_CHECK(!rsc_symbols_name_profile(symbols, profile, NULL));
+    FUZZ_CHECK(profile->objects[0].name && profile->objects[0].name[0]);
     rsc_profile_free(profile);
 }
 
@@ -72,12 +63,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     struct rsc_symbols *symbols;
     uint64_t entry = 0;
     if (fd < 0) fd = memfd_create("fuzz", MFD_CLOEXEC);
-    CHECK(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, bytes, 0) == (ssize_t)bytes);
+    FUZZ_CHECK(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, bytes, 0) == (ssize_t)bytes);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int rc = rsc_symbols_new(&symbols, NULL, NULL);
     if (rc == RSC_EUNSUPPORTED) return 0;
-    CHECK(rc == 0);
-    CHECK(rsc_symbols_add(symbols, BASE, BYTES_MAPPED, 0, path, NULL, 0, NULL) == 0);
+    FUZZ_CHECK(rc == 0);
+    FUZZ_CHECK(rsc_symbols_add(symbols, BASE, BYTES_MAPPED, 0, path, NULL, 0, NULL) == 0);
     if (bytes >= 32) memcpy(&entry, data + 24, sizeof entry);
     for (uint64_t at = 0; at < 24; at++) look_up(symbols, entry + BASE + at * 16);
     for (uint64_t at = 0; at < 24; at++) look_up(symbols, entry + at * 16);

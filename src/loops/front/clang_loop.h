@@ -31,7 +31,7 @@ struct header {
     struct value first, last; /* last is inclusive */
     int has_last;
     int64_t step;
-    int is_pointer; /* the variable is `pointer` plus so many elements, from 0 */
+    int is_pointer; /* the variable is the number of elements after `pointer`, from 0 */
     struct value pointer;
     struct moving moving[MOVING_MAX]; /* the loop's variable is one of them */
     unsigned moving_count;

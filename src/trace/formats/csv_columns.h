@@ -1,9 +1,9 @@
 /*
  * csv_columns.h - the columns of a line of text, and their values.
  *
- * Which column holds what is told by a header, by the user (--columns addr=3,size=4),
- * or by the shape of the first line of a plain list. Values are separated by commas,
- * semicolons, tabs or blanks.
+ * A header says which column holds what, or the user (--columns addr=3,size=4), or, in
+ * a plain list, the shape of its first line. Values are separated by commas, semicolons,
+ * tabs or blanks.
  */
 #ifndef RSC_TRACE_FORMATS_CSV_COLUMNS_H
 #define RSC_TRACE_FORMATS_CSV_COLUMNS_H
