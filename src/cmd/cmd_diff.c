@@ -98,7 +98,9 @@ static int take_option(struct comparing *comparing, const struct rsc_option_pars
 
 static const char *diff_refusal(const struct rsc_profile *old_profile, const struct rsc_profile *new_profile) {
     const struct rsc_made *a = &old_profile->made, *b = &new_profile->made;
-    return a->line_bytes == b->line_bytes && !strcmp(a->model ? a->model : "", b->model ? b->model : "") ? NULL : "no";
+    if (a->line_bytes != b->line_bytes || strcmp(a->model ? a->model : "", b->model ? b->model : "")) return "no";
+    if (!a->loop || !b->loop) return NULL;
+    return !strcmp(a->loop, b->loop) && a->threads == b->threads ? NULL : "another loop";
 }
 
 /*

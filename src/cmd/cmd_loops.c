@@ -154,6 +154,12 @@ static void keep_in_range(struct rsc_mrc_point *point, size_t count) {
     }
 }
 
+/* For sharing, absolute paths lose their folders. */
+static const char *shown_file(const struct request *request, const char *file) {
+    const char *slash = request->session->no_command && file && *file == '/' ? strrchr(file, '/') : NULL;
+    return slash ? slash + 1 : file;
+}
+
 static int analyse_variant(struct request *request, struct rsc_loops_variant *variant,
                            const struct rsc_loop_program *program, uint32_t region, struct rsc_error *error) {
     struct rsc_loops_analysis *analysis = NULL;
@@ -169,6 +175,8 @@ static int analyse_variant(struct request *request, struct rsc_loops_variant *va
         if (status) break;
         keep_in_range(variant->result[i]->mrc, variant->result[i]->mrc_count);
         keep_in_range(variant->result[i]->own.mrc, variant->result[i]->own.mrc_count);
+        for (size_t r = 0; r < variant->result[i]->row_count; r++)
+            variant->result[i]->rows[r].file = shown_file(request, variant->result[i]->rows[r].file);
         variant->result_count++;
     }
     rsc_loops_analysis_free(analysis);
@@ -232,7 +240,7 @@ static int wanted(const struct request *request, const struct rsc_loop_region *r
 /* A loop's place in the source, its schedule, and its non-affine parts. */
 static int describe(const struct request *request, const struct rsc_loop_region *region, struct rsc_loops_found *loop,
                     struct rsc_error *error) {
-    *loop = (struct rsc_loops_found){.file = region->file ? region->file : request->input.path,
+    *loop = (struct rsc_loops_found){.file = shown_file(request, region->file ? region->file : request->input.path),
                                      .function = region->function,
                                      .name = region->name,
                                      .line = region->line};
@@ -244,7 +252,7 @@ static int describe(const struct request *request, const struct rsc_loop_region 
     for (uint32_t i = 0; i < region->gap_count; i++) {
         const struct rsc_loop_gap *from = &region->gap[i];
         *(from->assumed ? &loop->assumed[loop->assumed_count++] : &loop->gap[loop->gap_count++]) =
-            (struct rsc_loops_gap){.file = from->file ? from->file : region->file,
+            (struct rsc_loops_gap){.file = shown_file(request, from->file ? from->file : region->file),
                                    .text = from->text,
                                    .reason = from->reason,
                                    .line = from->line};

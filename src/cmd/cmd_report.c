@@ -51,7 +51,8 @@ struct showing {
     size_t count;
     char **documents; /* other results as JSON, for a page */
     size_t document_count;
-    const char *document_name; /* the first one's file */
+    const char **document_names; /* the files they come from */
+    const char *only_page;       /* the first of them that is no profile; NULL: none */
     const char *source_paths[SOURCE_PATHS_MAX];
     int files;
     int table_option; /* OPT_SUITE, OPT_BY, OPT_CDF or OPT_SELECT: print only this table; 0: the report */
@@ -80,12 +81,9 @@ static int parse_sections(const char *text, uint32_t *sections) {
     }
 }
 
-/* Appends all profiles of a file. */
-static int load_profiles(struct showing *showing, const char *path, struct rsc_error *error) {
-    struct rsc_profile **loaded;
-    size_t count;
-    int status = rsc_session_load(path, &loaded, &count, error);
-    if (status < 0) return status;
+/* Appends the profiles of a file, which it takes over. */
+static int add_profiles(struct showing *showing, const char *path, struct rsc_profile **loaded, size_t count,
+                        struct rsc_error *error) {
     struct rsc_profile **joined = realloc(showing->profiles, (showing->count + count + 1) * sizeof *joined);
     if (joined) showing->profiles = joined;
     const char **names = realloc(showing->names, (showing->count + count + 1) * sizeof *names);
@@ -103,6 +101,26 @@ static int load_profiles(struct showing *showing, const char *path, struct rsc_e
     return joined && names ? 0 : rsc_fail_memory(error, "profiles");
 }
 
+static int load_profiles(struct showing *showing, const char *path, struct rsc_error *error) {
+    struct rsc_profile **loaded;
+    size_t count;
+    int status = rsc_session_load(path, &loaded, &count, error);
+    return status < 0 ? status : add_profiles(showing, path, loaded, count, error);
+}
+
+/* Results of loops that no page will show are shown as profiles. */
+static int documents_as_profiles(struct showing *showing, struct rsc_error *error) {
+    int status = 0;
+    for (size_t i = 0; i < showing->document_count && !status; i++) {
+        struct rsc_profile **loaded;
+        size_t count;
+        status = rsc_profiles_parse(showing->documents[i], strlen(showing->documents[i]), showing->document_names[i],
+                                    &loaded, &count, error);
+        if (!status) status = add_profiles(showing, showing->document_names[i], loaded, count, error);
+    }
+    return status;
+}
+
 /* A file with profiles, or with another result that a page shows. */
 static int load(struct showing *showing, const char *path, struct rsc_error *error) {
     char *text = NULL;
@@ -110,13 +128,16 @@ static int load(struct showing *showing, const char *path, struct rsc_error *err
     if (status < 0) return status;
     if (!status) return load_profiles(showing, path, error);
     char **joined = realloc(showing->documents, (showing->document_count + 1) * sizeof *joined);
-    if (!joined) {
+    if (joined) showing->documents = joined;
+    const char **names = realloc(showing->document_names, (showing->document_count + 1) * sizeof *names);
+    if (names) showing->document_names = names;
+    if (!joined || !names) {
         free(text);
         return rsc_fail_memory(error, "results");
     }
-    if (!showing->document_count) showing->document_name = path;
-    showing->documents = joined;
-    showing->documents[showing->document_count++] = text;
+    if (status == RSC_PAGE_SIMULATION && !showing->only_page) showing->only_page = path;
+    names[showing->document_count] = path;
+    joined[showing->document_count++] = text;
     return 0;
 }
 
@@ -180,9 +201,10 @@ static int show(struct showing *showing, const struct rsc_verb *verb) {
     struct rsc_error error;
     int page = makes_page(&showing->session);
     if (!showing->files && load(showing, RSC_DATA_FILE, &error) < 0) return rsc_session_fail(&showing->session, &error);
-    if (!page && showing->document_count)
+    if (!page && showing->only_page)
         return rsc_usage_error(verb, "%.100s: not a profile; only a page can show this result (-o report.html)",
-                               showing->document_name);
+                               showing->only_page);
+    if (!page && documents_as_profiles(showing, &error) < 0) return rsc_session_fail(&showing->session, &error);
     if (!page && (showing->page.embed_source || showing->page.source_folder_count))
         return rsc_usage_error(verb, "--%s needs a page (-o report.html)",
                                showing->page.embed_source ? "embed-source" : "source-path");
@@ -218,6 +240,7 @@ static int run_report(const struct rsc_verb *verb, int argc, char **argv) {
     free(showing->profiles);
     free(showing->names);
     free(showing->documents);
+    free(showing->document_names);
     free(showing);
     return leave;
 }

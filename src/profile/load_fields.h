@@ -51,6 +51,13 @@ struct rsc_load_cap {
 int rsc_load_bins(struct rsc_loader *loader, const json_t *object, const char *key, uint64_t lowest,
                   struct rsc_load_cap cap, struct rsc_histogram *histogram, unsigned __int128 *total);
 
+/* The curve `key` of `object` into an owned list; `loader->where` names the object. (profile_load.c) */
+int rsc_load_curve(struct rsc_loader *loader, const json_t *object, const char *key, uint64_t line_bytes,
+                   struct rsc_mrc_point **points, size_t *count);
+
+/* Results of `loops` as profiles (loops_load.c). */
+int rsc_load_loops(struct rsc_loader *loader, const json_t *root, struct rsc_profile ***profiles, size_t *count);
+
 /* All tables (rows_load.c). Call after reading the totals. */
 int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
 

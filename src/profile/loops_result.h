@@ -114,4 +114,8 @@ struct rsc_loops_findings {
 void rsc_loops_drop_variant(struct rsc_loops_found *loop);
 void rsc_loops_findings_free(struct rsc_loops_findings *findings);
 
+/* One profile per loop, variant and thread count (loops_profile.c); the caller owns them, and *count may be 0. */
+int rsc_loops_profiles(const struct rsc_loops_findings *findings, struct rsc_profile ***profiles, size_t *count,
+                       struct rsc_error *error);
+
 #endif

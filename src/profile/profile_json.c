@@ -54,6 +54,7 @@ static void put_made(struct rsc_json *json, const struct rsc_made *made) {
     rsc_json_key_u64(json, "workers", made->workers);
     rsc_json_key_string(json, "sampling", made->sampling);
     if (made->modelled) rsc_json_key_string(json, "modelled", made->modelled);
+    if (made->loop) rsc_json_key_string(json, "loop", made->loop);
     rsc_json_key_array(json, "command");
     for (char **word = made->command; word && *word; word++) rsc_json_string(json, *word);
     rsc_json_array_end(json);

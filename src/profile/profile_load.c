@@ -18,7 +18,6 @@
 
 /* jansson uses up to about 230 bytes per value, so a document stays below 4 GB. A bin is four values. */
 #define VALUES_MAX (16u << 20)
-#define PROFILES_MAX 256
 /* Rows with a histogram (2 KB) of all profiles in a file; the count of values bounds those without. */
 #define ROWS_MAX (2 * RSC_PROFILE_ROWS_MAX)
 #define COUNT_MAX RSC_LOAD_COUNT_MAX
@@ -68,6 +67,7 @@ static int read_made(struct rsc_loader *loader, const json_t *root, struct rsc_p
         (rc = rsc_load_text(loader, object, "model", 0, &made->model)) ||
         (rc = rsc_load_text(loader, object, "sampling", 1, &made->sampling)) ||
         (json_object_get(object, "modelled") && (rc = rsc_load_text(loader, object, "modelled", 1, &made->modelled))) ||
+        (json_object_get(object, "loop") && (rc = rsc_load_text(loader, object, "loop", 1, &made->loop))) ||
         (rc = rsc_load_u64(loader, object, "line", 1u << 30, &made->line_bytes)) ||
         (rc = rsc_load_u64(loader, object, "threads", COUNT_MAX, &made->threads)) ||
         (rc = rsc_load_u64(loader, object, "workers", COUNT_MAX, &made->workers)) ||
@@ -105,23 +105,26 @@ static int read_point(const struct rsc_loader *loader, const json_t *item, uint6
     return 0;
 }
 
-static int read_mrc(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+int rsc_load_curve(struct rsc_loader *loader, const json_t *object, const char *key, uint64_t line_bytes,
+                   struct rsc_mrc_point **points, size_t *count) {
     const json_t *list;
-    int rc = rsc_load_array(loader, root, "mrc", &list);
-    if (rc) return rc;
-    size_t count = json_array_size(list), prefix = strlen(loader->where);
-    if (!count != !profile->references)
-        return rsc_load_bad(loader, "mrc must be empty if and only if there are no references");
-    if (!count) return 0;
-    profile->mrc = calloc(count, sizeof *profile->mrc);
-    if (!profile->mrc) return rsc_load_no_memory(loader);
-    profile->mrc_count = count;
-    for (size_t i = 0; i < count && !rc; i++) {
-        snprintf(loader->where + prefix, sizeof loader->where - prefix, "mrc[%zu].", i);
-        rc = read_point(loader, json_array_get(list, i), profile->made.line_bytes, i ? profile->mrc[i - 1].lines : 0,
-                        &profile->mrc[i]);
+    int rc = rsc_load_array(loader, object, key, &list);
+    size_t wanted = json_array_size(list), prefix = strlen(loader->where);
+    if (rc || !wanted) return rc;
+    if (!(*points = calloc(wanted, sizeof **points))) return rsc_load_no_memory(loader);
+    *count = wanted;
+    for (size_t i = 0; i < wanted && !rc; i++) {
+        snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s[%zu].", key, i);
+        rc = read_point(loader, json_array_get(list, i), line_bytes, i ? (*points)[i - 1].lines : 0, &(*points)[i]);
     }
     loader->where[prefix] = 0;
+    return rc;
+}
+
+static int read_mrc(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    int rc = rsc_load_curve(loader, root, "mrc", profile->made.line_bytes, &profile->mrc, &profile->mrc_count);
+    if (!rc && !profile->mrc_count != !profile->references)
+        return rsc_load_bad(loader, "mrc must be empty if and only if there are no references");
     return rc;
 }
 
@@ -297,11 +300,16 @@ static int read_document(struct rsc_loader *loader, const json_t *root, struct r
     size_t wanted = 1;
     int rc = 0;
     if (!json_is_object(root)) return rsc_load_bad(loader, "not a JSON object");
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    if (schema && !strncmp(schema, "reusescope-loops/", 17)) {
+        rc = check_schema(loader, root, "reusescope-loops/1");
+        return rc ? rc : rsc_load_loops(loader, root, profiles, count);
+    }
     if (list) {
         if ((rc = check_schema(loader, root, "reusescope-profiles/1"))) return rc;
         wanted = json_array_size(list);
-        if (wanted < 1 || wanted > PROFILES_MAX)
-            return rsc_load_bad(loader, "profiles must be an array of 1 to %d profiles", PROFILES_MAX);
+        if (wanted < 1 || wanted > RSC_PROFILES_MAX)
+            return rsc_load_bad(loader, "profiles must be an array of 1 to %d profiles", RSC_PROFILES_MAX);
     }
     struct rsc_profile **all = calloc(wanted, sizeof *all);
     if (!all) return rsc_load_no_memory(loader);

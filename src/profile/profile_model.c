@@ -43,6 +43,7 @@ void rsc_profile_free(struct rsc_profile *profile) {
     free(profile->made.model);
     free(profile->made.sampling);
     free(profile->made.modelled);
+    free(profile->made.loop);
     drop_command(profile);
     rsc_histogram_free(&profile->rd);
     rsc_histogram_free(&profile->ri);

@@ -43,6 +43,7 @@ struct rsc_made {
     char *model;    /* "single", "private", "shared", "requests" */
     char *sampling; /* how it was sampled; NULL: not sampled */
     char *modelled; /* which references were modelled instead of observed, and from what; NULL: none */
+    char *loop; /* of loops: the function or name of the loop, and the change; NULL: none */
     char **command; /* argv, NULL-terminated; NULL: none */
     uint64_t line_bytes;
     uint64_t threads, workers;
@@ -334,6 +335,9 @@ struct rsc_profile {
 
 /* The most rows per table: bounds what a hostile file can make a reader allocate. */
 #define RSC_PROFILE_ROWS_MAX (1u << 17)
+
+/* The most profiles per file. */
+#define RSC_PROFILES_MAX 4096
 
 /* A zeroed profile with its histograms allocated; NULL when out of memory. */
 struct rsc_profile *rsc_profile_new(void);

@@ -64,6 +64,16 @@ static int save_profiles(const struct rsc_result *result, const char *path, int 
     return rsc_profiles_save(result->profiles, result->count, path, keep_old, error);
 }
 
+/* Loops as profiles; nothing if none was analysed. */
+static int save_loops(const struct rsc_result *result, const char *path, int keep_old, struct rsc_error *error) {
+    struct rsc_profile **profiles = NULL;
+    size_t count;
+    int status = rsc_loops_profiles(result->loops, &profiles, &count, error);
+    if (!status && count) status = rsc_profiles_save(profiles, count, path, keep_old, error);
+    if (profiles) rsc_profiles_free(profiles, count);
+    return status;
+}
+
 /* A page that shows the JSON of a result other than profiles. */
 static int page_of_json(const struct rsc_result *result, const struct rsc_report_style *style, char **text,
                         size_t *bytes, struct rsc_error *error) {
@@ -100,7 +110,7 @@ static const struct {
                            [RSC_REPORT_JSON] = rsc_loops_json,
                            [RSC_REPORT_CSV] = rsc_loops_csv,
                            [RSC_REPORT_HTML] = page_of_json},
-                          rsc_loops_save},
+                          save_loops},
     [RSC_RESULT_DIFF] = {{[RSC_REPORT_TEXT] = rsc_diff_text,
                           [RSC_REPORT_JSON] = rsc_diff_json,
                           [RSC_REPORT_SARIF] = rsc_diff_sarif,

@@ -96,9 +96,9 @@ $ reusescope loops gap.c -t 1 --skip-nonaffine -q --at 1K --format json -o - | h
 {"schema":"reusescope-loops/1","line_bytes":64,"loops":[
   {"file":"gap.c","line":3,"function":"f","name":"f:3","schedule":"sequential","references":9,"distinct":1,"nonaffine":[
     {"file":"gap.c","line":4,"reason":"subscript at[i] is not affine: at[i] is loaded from memory","text":"a[at[i]]"}],"assumptions":[],"threads":[
-    {"t":1,"interleave":"drift","exact":true,"samples":9,"mrc":[
+    {"t":1,"interleave":"drift","exact":true,"samples":9,"executed":9,"distinct":1,"mrc":[
       {"lines":1,"bytes":64,"miss_ratio":0.1111111111111111,"low":0.1111111111111111,"high":0.1111111111111111}],"at_bytes":1024,"fetched_bytes":64,"references":[
-      {"file":"gap.c","line":4,"array":"at","kind":"read","text":"at[i]","references":9,"samples":9,"cold":1,"misses":1}],"private":null}],"what_if":[]}]}
+      {"file":"gap.c","line":4,"array":"at","kind":"read","text":"at[i]","references":9,"samples":9,"cold":1,"misses":1,"rd":[{"lo":0,"hi":0,"count":8}]}],"private":null}],"what_if":[]}]}
 $ reusescope loops gap.c -t 1 --skip-nonaffine | head -4
 gap.c:3  f, sequential
   analysed without these (1, not affine):
@@ -123,6 +123,41 @@ valid
 $ /usr/bin/python3 -c 'import json; r = json.load(open("covariances.json"))["loops"]; print(len(r), r[0]["schedule"], r[0]["references"], r[0]["distinct"], [t["t"] for t in r[0]["threads"]], r[0]["what_if"][0]["what"], all(abs(sum(m["references"] for m in t["references"]) - r[0]["references"]) == 0 for t in r[0]["threads"]))'
 1 static; dynamic,4 367872 1160 [1, 3] chunk=1 True
 $ reusescope loops examples/loops/heat.c -t 1,3 -q --what-if chunk=1 --format json -o - | cmp - heat.json
+
+# JSON is read as profiles: the same as the file of profiles, but for intervals, time and the command.
+$ printf 'double a[N][N], b[N][N], c[N][N];\nvoid kernel(void) {\n#pragma omp parallel for\n  for (int i = 0; i < N; i++)\n    for (int j = 0; j < N; j++)\n      for (int k = 0; k < N; k++) c[i][j] += a[i][k] * b[k][j];\n}\n' > dot.c
+$ for as in dot.data dot.json; do reusescope loops dot.c -D N=96 -t 1,4 -q --what-if interchange=j,k -o $as; done
+$ for file in dot.data dot.json; do reusescope report $file --format csv -o - | grep -v ',ri,\|,made,\|seconds\|command' > $file.csv; done; cmp dot.data.csv dot.json.csv; grep -c ',code' dot.json.csv
+147
+$ reusescope advise dot.json --at 4K | grep 'Profile\|seen' | head -2
+Profile 1: kernel, 1 thread: For a cache of 4 KiB:
+   seen: dot.c:6 causes 100 % of misses; each 64 B line it fetches serves only
+$ reusescope advise dot.json --at 4K | grep 'Profile 3'
+Profile 3: kernel with interchange=j,k, 1 thread: Nothing to advise for a cache of 4 KiB.
+# b[k][j] with k inside: every line is fetched again for each j, which interchanging the loops avoids.
+$ reusescope loops dot.c -D N=48 -t 4,1 -q -o half.json; reusescope diff half.json dot.json --at 4K | grep 'loop\|references\|4 KiB\|unmatched\|without' | head -3
+ loop           kernel, 4 threads
+ references     3,538,944, was 442,368
+ footprint      216 KiB, was 54 KiB
+# 64 lines hold a column of b and a row of a: b is read 48 times (288 lines each), a and c once: 14,400 misses.
+$ reusescope loops dot.c -D N=48 -t 1 -q -o one.json; reusescope annotate one.json --at 4K | grep 'for (int k' | cut -c1-43
+  442 k 14.4 k    128 B      6        for (
+$ sed 's/"executed":/"exceuted":/' dot.json > bad.json; reusescope advise bad.json
+reusescope: bad.json: loops[0].threads[0].executed is missing
+[1]
+$ sed 's/"count":[0-9]*/"count":9000000000000000000/' dot.json > bad.json; reusescope diff bad.json dot.json
+reusescope: bad.json: loops[0].threads[0].references[0].rd sums to more than references
+[1]
+$ sed 's,loops/1,loops/2,' dot.json > bad.json; reusescope advise bad.json
+reusescope: bad.json: written as reusescope-loops/2, newer than this tool
+[1]
+$ reusescope advise gap.json
+reusescope: gap.json: no loop was analysed
+[1]
+$ reusescope report gap.json -q -o gap.html
+$ reusescope loops $PWD/examples/loops/matmul.c -D N=8 -t 1 -q --no-command -o - --format json | grep -c "$PWD"
+0
+[1]
 
 # CSV; profiles that report reads.
 $ reusescope loops examples/loops/transpose_add.c -D N=8 -t 1 --format csv -o -
@@ -164,6 +199,7 @@ $ cat traced
 $ reusescope loops examples/loops/half_size.c --loop 17 -t 1 -q --line 128 --format json -o - | grep '"line_bytes"\|"distinct"' | cut -c1-120
 {"schema":"reusescope-loops/1","line_bytes":128,"loops":[
   {"file":"examples/loops/half_size.c","line":17,"function":"kernel","name":"kernel:17","schedule":"static","references"
+    {"t":1,"interleave":"drift","exact":true,"samples":38400,"executed":38400,"distinct":750,"mrc":[
 $ reusescope loops examples/loops/half_size.c --loop 99
 reusescope: --loop 99: no loop starts there (--list shows all)
 [2]

@@ -16,7 +16,7 @@ size_t rsc_loops_grid(uint64_t lines, uint64_t *size) {
     for (int k = 0; count < RSC_LOOPS_GRID_MAX; k++) {
         uint64_t next = (uint64_t)(exp2(k / 8.0) + 0.5);
         if (count && next == size[count - 1]) continue;
-        size[count++] = next;
+        size[count++] = next < lines ? next : lines ? lines : 1;
         if (next >= lines) break;
     }
     return count;

@@ -52,6 +52,11 @@ static double again_at_once(const struct rsc_evidence *evidence, const struct rs
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_pair_row *most = NULL;
     uint64_t sum = 0, most_count = 0;
+    if (profile->made.loop) { /* without pairs: its own reuses, as a loop's reference follows itself */
+        uint64_t near = rsc_histogram_total(&row->rd) - rsc_histogram_at_least(&row->rd, small);
+        *next = row;
+        return row->references ? (double)near / (double)row->references : 0;
+    }
     for (size_t i = 0; i < profile->pair_count; i++) {
         const struct rsc_pair_row *pair = &profile->pairs[i];
         if (pair->use.pc != row->place.pc) continue;

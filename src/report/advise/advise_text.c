@@ -42,6 +42,10 @@ int rsc_advise_text(const struct rsc_result *result, const struct rsc_report_sty
     rsc_text_init(&out, settled.unicode, settled.colour);
     for (size_t i = 0; !status && i < result->count; i++) {
         if (result->count > 1) rsc_text_put(&out, i ? "\nProfile %zu: " : "Profile %zu: ", i + 1);
+        if (profiles[i]->made.loop) {
+            rsc_text_foreign(&out, profiles[i]->made.loop, 40);
+            rsc_text_put(&out, ", %s: ", rsc_show_threads(profiles[i]->made.threads).text);
+        }
         status = put_profile(&out, profiles[i], &settled);
     }
     int taken = rsc_text_take(&out, text, bytes);
@@ -98,6 +102,10 @@ int rsc_advise_json(const struct rsc_result *result, const struct rsc_report_sty
         status = rsc_advise(&advices, profiles[i], style);
         if (status < 0) break;
         rsc_json_row(&json);
+        if (profiles[i]->made.loop) {
+            rsc_json_key_string(&json, "loop", profiles[i]->made.loop);
+            rsc_json_key_u64(&json, "threads", profiles[i]->made.threads);
+        }
         rsc_json_key_u64(&json, "cache_bytes", advices.size_bytes);
         rsc_json_key_array(&json, "advice");
         for (size_t a = 0; a < advices.count; a++) {

@@ -147,6 +147,10 @@ int rsc_diff_json(const struct rsc_result *result, const struct rsc_report_style
         const struct rsc_diff *diff = &report->diffs[i];
         const struct rsc_profile *before = diff->sides[0], *after = diff->sides[1];
         rsc_json_row(&json);
+        if (after->made.loop) {
+            rsc_json_key_string(&json, "loop", after->made.loop);
+            rsc_json_key_u64(&json, "threads", after->made.threads);
+        }
         rsc_json_key_string(&json, "model", before->made.model);
         rsc_json_key_u64(&json, "line_bytes", before->made.line_bytes);
         put_totals(&json, "references", before->references, after->references);

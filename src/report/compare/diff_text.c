@@ -130,6 +130,11 @@ static void put_diff(struct rsc_text *text, const struct rsc_diff_report *report
                      const struct rsc_diff *diff) {
     const struct rsc_profile *before = diff->sides[0], *after = diff->sides[1];
     uint64_t line = before->made.line_bytes;
+    if (after->made.loop) {
+        rsc_text_put(text, " loop           ");
+        rsc_text_foreign(text, after->made.loop, 40);
+        rsc_text_put(text, ", %s\n", rsc_show_threads(after->made.threads).text);
+    }
     rsc_text_put(text, " references     %s, was %s\n", rsc_show_count(after->references).text,
                  rsc_show_count(before->references).text);
     rsc_text_put(text, " footprint      %s, was %s\n",

@@ -6,6 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+struct rsc_shown rsc_show_threads(uint64_t threads) {
+    struct rsc_shown shown;
+    snprintf(shown.text, sizeof shown.text, "%.30s thread%s", rsc_show_count(threads).text, threads == 1 ? "" : "s");
+    return shown;
+}
+
 uint64_t rsc_lines_to_bytes(uint64_t lines, uint64_t line_bytes) {
     uint64_t bytes;
     return __builtin_mul_overflow(lines, line_bytes, &bytes) ? UINT64_MAX : bytes;

@@ -36,6 +36,9 @@ struct rsc_shown rsc_show_share(double ratio);
 /* "1.25 s", "12 ms", "2 min 5 s". */
 struct rsc_shown rsc_show_seconds(double seconds);
 
+/* "1 thread", "64 threads". */
+struct rsc_shown rsc_show_threads(uint64_t threads);
+
 /* lines * line_bytes; UINT64_MAX if that overflows. */
 uint64_t rsc_lines_to_bytes(uint64_t lines, uint64_t line_bytes);
 

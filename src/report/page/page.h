@@ -45,10 +45,11 @@ int rsc_page_escape(const char *json, size_t bytes, char **escaped, size_t *esca
 
 /*
  * Reads a result other than a profile that a page can show: JSON of `sim`
- * (reusescope-sim/1) or `loops` (reusescope-loops/1). Returns 1 and the text, which
+ * (reusescope-sim/1) or `loops` (reusescope-loops/1). Returns which, and the text, which
  * the caller frees; 0 if the file is something else, or cannot be read (the profile
  * loader then reports why); RSC_EFORMAT if parts are missing; RSC_ENOMEM.
  */
+enum { RSC_PAGE_SIMULATION = 1, RSC_PAGE_LOOPS = 2 };
 int rsc_page_document_read(const char *path, char **text, struct rsc_error *error);
 
 #endif

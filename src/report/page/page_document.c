@@ -20,6 +20,9 @@
 #define DOCUMENT_BYTES_MAX (256u << 20)
 #define OPENING 4096 /* the tool writes the schema at the beginning */
 
+/* Of a loop that was not analysed it is null. */
+static int is_count(const json_t *value) { return json_is_integer(value) || json_is_null(value); }
+
 /* The text of a regular file that starts like one of these documents; else NULL. */
 static char *read_document(const char *path, size_t *bytes) {
     struct stat status;
@@ -78,8 +81,8 @@ static int are_loops(json_t *root) {
     if (!json_is_array(loops)) return 0;
     json_array_foreach(loops, i, loop) {
         json_t *threads = json_object_get(loop, "threads");
-        if (!json_is_array(threads) || !json_is_integer(json_object_get(loop, "references")) ||
-            !json_is_integer(json_object_get(loop, "distinct")))
+        if (!json_is_array(threads) || !is_count(json_object_get(loop, "references")) ||
+            !is_count(json_object_get(loop, "distinct")))
             return 0;
         json_array_foreach(threads, k, thread) {
             if (!json_is_integer(json_object_get(thread, "t")) || !is_curve(json_object_get(thread, "mrc"))) return 0;
@@ -99,13 +102,14 @@ int rsc_page_document_read(const char *path, char **text, struct rsc_error *erro
     if (!root) status = rsc_json_problem(&where, *text, bytes, path, error);
     else if (schema && !strcmp(schema, "reusescope-sim/1"))
         status = is_simulation(root)
-                     ? 1
+                     ? RSC_PAGE_SIMULATION
                      : rsc_fail(error, RSC_EFORMAT, "%s: a simulation's result with parts missing", path);
     else if (schema && !strcmp(schema, "reusescope-loops/1"))
-        status = are_loops(root) ? 1 : rsc_fail(error, RSC_EFORMAT, "%s: a loop analysis with parts missing", path);
+        status = are_loops(root) ? RSC_PAGE_LOOPS
+                                 : rsc_fail(error, RSC_EFORMAT, "%s: a loop analysis with parts missing", path);
     else status = 0;
     json_decref(root);
-    if (status != 1) {
+    if (status <= 0) {
         free(*text);
         *text = NULL;
     }

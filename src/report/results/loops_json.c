@@ -1,6 +1,7 @@
 /* loops_json.c - results of `loops` as JSON (docs/schema/loops.schema.json) and CSV. */
 #include "base/fail.h"
 #include "base/json_writer.h"
+#include "profile/profile_rows.h"
 #include "report/draw/text_buffer.h"
 #include "report/results/results.h"
 
@@ -40,6 +41,7 @@ static void put_rows(struct rsc_json *json, const struct rsc_loops_findings *fin
         rsc_json_key_u64(json, "samples", row->samples);
         rsc_json_key_double(json, "cold", row->cold);
         rsc_json_key_double(json, "misses", rsc_loops_row_misses(row, lines));
+        rsc_json_histogram(json, "rd", &row->rd, 0);
         rsc_json_object_end(json);
     }
     rsc_json_array_end(json);
@@ -81,6 +83,8 @@ static void put_results(struct rsc_json *json, const struct rsc_loops_findings *
         rsc_json_key_string(json, "interleave", result->interleave);
         rsc_json_key_bool(json, "exact", result->exact);
         rsc_json_key_u64(json, "samples", result->samples);
+        rsc_json_key_u64(json, "executed", result->references);
+        rsc_json_key_u64(json, "distinct", result->distinct);
         put_curve(json, "mrc", result->mrc, result->mrc_count);
         put_rows(json, findings, result);
         put_private(json, &result->own);

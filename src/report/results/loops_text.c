@@ -54,9 +54,7 @@ static void draw(struct rsc_text *to, const struct rsc_loops_findings *findings,
         for (size_t i = v ? variant->result_count - 1 : 0; i < variant->result_count && count < CURVES_MAX; i++) {
             const struct rsc_loops_result *result = variant->result[i];
             if (v) snprintf(labels[count], sizeof labels[count], "%u threads, %.40s", result->threads, variant->what);
-            else
-                snprintf(labels[count], sizeof labels[count], "%u thread%s", result->threads,
-                         result->threads == 1 ? "" : "s");
+            else snprintf(labels[count], sizeof labels[count], "%s", rsc_show_threads(result->threads).text);
             curves[count] = (struct rsc_curve){labels[count], result->mrc, result->mrc_count};
             count++;
         }
@@ -71,12 +69,8 @@ static void put_table(struct rsc_text *to, const struct rsc_loops_findings *find
     for (size_t from = 0; from < variant->result_count; from += fit) {
         size_t end = from + fit < variant->result_count ? from + fit : variant->result_count;
         rsc_text_put(to, "%11s", variant->what ? "" : "cache");
-        for (size_t i = from; i < end; i++) {
-            char label[40];
-            snprintf(label, sizeof label, "%u thread%s", variant->result[i]->threads,
-                     variant->result[i]->threads == 1 ? "" : "s");
-            rsc_text_put(to, "%17s", label);
-        }
+        for (size_t i = from; i < end; i++)
+            rsc_text_put(to, "%17s", rsc_show_threads(variant->result[i]->threads).text);
         rsc_text_put(to, "\n");
         for (uint64_t bytes = 4096; bytes <= UINT64_C(1) << 50; bytes *= 4) {
             uint64_t lines = bytes / findings->line_bytes;

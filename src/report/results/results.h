@@ -19,7 +19,4 @@ int rsc_sampling_text(const struct rsc_sim_result *result, char **text, size_t *
 /* Warns of hot sets, samples too small for reliable confidence intervals, and too short time intervals. */
 void rsc_sampling_warn(const struct rsc_log *log, const struct rsc_sim_result *result);
 
-/* Loops as a container of profiles, one per loop, variant and thread count; nothing if none was analysed. */
-int rsc_loops_save(const struct rsc_result *result, const char *path, int keep_old, struct rsc_error *error);
-
 #endif

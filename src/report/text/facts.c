@@ -79,6 +79,11 @@ static void put_how(struct rsc_text *text, const struct rsc_made *made, const st
     snprintf(words, sizeof words, ", %s", rsc_show_seconds(made->seconds).text);
     if (made->seconds > 0 && text->column + strlen(words) <= style->width) rsc_text_put(text, "%s", words);
     rsc_text_put(text, "\n");
+    if (made->loop) {
+        begin_fact(text, "loop");
+        rsc_text_foreign(text, made->loop, 50);
+        rsc_text_put(text, ", %s\n", rsc_show_threads(made->threads).text);
+    }
     if (made->modelled) {
         begin_fact(text, "modelled");
         rsc_text_foreign(text, made->modelled, style->width - text->column);
