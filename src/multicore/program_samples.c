@@ -30,7 +30,7 @@ static void destroy(void *state) {
 int rsc_program_samples_create(void **state, const struct rsc_engine_options *options,
                                const struct rsc_sampler_options *sampler, uint32_t model, struct rsc_error *error) {
     struct program_samples *samples = calloc(1, sizeof *samples);
-    struct rsc_attribution_options wanted = {.rd_cap = options->max_distance};
+    struct rsc_attribution_options wanted = {.rd_cap = options->max_distance, .has_gaps = 1};
     *state = NULL;
     if (!samples) return rsc_fail_memory(error, "samples");
     samples->options = *options;
@@ -94,6 +94,12 @@ static int push(void *state, const struct rsc_batch *batch, const struct rsc_bat
         rsc_finished_samples_take(&samples->sum, record);
         samples->last_period = fmax(samples->last_period, record->weight);
         if (attribution && count_place(samples, record) < 0) return rsc_fail_memory(error, "samples");
+    }
+    for (size_t i = 0; attribution && i < columns->step_count; i++) {
+        const struct rsc_step *step = &columns->steps[i];
+        uint32_t tag;
+        if (tag_of(samples, step->to, step->pc, &tag) < 0) return rsc_fail_memory(error, "samples");
+        rsc_attribution_step(attribution, tag, step->from, step->to, step->bytes);
     }
     return 0;
 }

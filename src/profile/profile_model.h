@@ -128,6 +128,7 @@ struct rsc_loop_row {
 struct rsc_stride {
     uint64_t bytes;
     uint64_t same, seen; /* seen 0: not known */
+    uint64_t apart; /* greatest common divisor of the distances between its addresses; 0: not known, or only one */
     uint32_t access_bytes; /* size of the last access examined */
 };
 

@@ -106,6 +106,7 @@ static const struct rsc_field code_fields[] = {
     FIELD("same", COUNT, stride.same, .within = SOME(stride.seen)),
     FIELD("seen", COUNT, stride.seen),
     FIELD("access", SMALL, stride.access_bytes, .is_optional = 1),
+    FIELD("apart", COUNT, stride.apart, .is_optional = 1),
     CLOSE,
 };
 const struct rsc_row_table rsc_row_table_code = {

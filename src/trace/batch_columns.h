@@ -33,12 +33,21 @@ struct rsc_whole_run {
     const void *context;
 };
 
+/* The addresses of an instruction in two successive executions by a thread. */
+struct rsc_step {
+    uint64_t pc, from, to;
+    uint32_t bytes;
+};
+
 struct rsc_batch_columns {
     /* A sample of lines: references of the same thread left out before each access, [count]. NULL: none were. */
     const uint64_t *skipped;
     /* Samples that the program finished, their threads by number. */
     const struct rsc_sample_record *samples;
     size_t sample_count;
+    /* Steps of instructions that the program noted beside its samples. */
+    const struct rsc_step *steps;
+    size_t step_count;
     /* Watched pairs: sampled uses and how their watches ended, in order within each thread. */
     const struct rsc_watch_record *watched;
     size_t watched_count;

@@ -46,7 +46,7 @@ static void check(const struct rsc_code_loops *loops, const struct rsc_code_byte
         FUZZ_CHECK(loop->parent == RSC_NO_LOOP || loop->parent < i);
         FUZZ_CHECK(loop->depth == (loop->parent == RSC_NO_LOOP ? 1 : loops->loops[loop->parent].depth + 1));
         FUZZ_CHECK(loop->entries >= 1);
-        FUZZ_CHECK(loop->latch_start <= loop->latch); /* which may be elsewhere */
+        FUZZ_CHECK((size_t)loop->first_test + loop->test_count <= loops->test_count);
     }
     for (size_t i = 0; i < loops->block_count; i++) {
         FUZZ_CHECK(loops->blocks[i].loop == RSC_NO_LOOP || loops->blocks[i].loop < loops->count);

@@ -253,7 +253,8 @@ static inline struct rsc_profile *sample_loops(void) {
             sample_place(0x1000 + code[i].line * 16, code[i].function, "wave.c", code[i].line, "wave");
         place.loop = code[i].loop;
         sample_code(profile, i, place, code[i].references, code[i].cold, 20000, code[i].far);
-        profile->code[i].stride = (struct rsc_stride){i == 3 ? 4096 : 8, 990, 1000, 8};
+        profile->code[i].stride =
+            (struct rsc_stride){.bytes = i == 3 ? 4096 : 8, .same = 990, .seen = 1000, .apart = 8, .access_bytes = 8};
     }
     static const uint32_t ends[3][2] = {{0, 0}, {1, 2}, {3, 3}}; /* rows, fusion, columns */
     for (size_t i = 0; i < 3; i++) {

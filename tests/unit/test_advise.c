@@ -122,7 +122,7 @@ static void test_shapes(void **state) {
     rsc_advices_free(&advices);
 
     /* one access of 64 bytes uses all of a line, however far the next is */
-    profile->code[3].stride = (struct rsc_stride){4096, 990, 1000, 64};
+    profile->code[3].stride = (struct rsc_stride){.bytes = 4096, .same = 990, .seen = 1000, .access_bytes = 64};
     assert_int_equal(rsc_advise(&advices, profile, &at_64k), 0);
     assert_null(advice_by(&advices, "interchange"));
     rsc_advices_free(&advices);

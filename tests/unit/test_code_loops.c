@@ -145,7 +145,12 @@ static void nests(void **state) {
     assert_int_equal(loops.loops[second].parent, outer);
     assert_true(inner != second);
     assert_int_equal(loops.loops[outer].header, (uint64_t)(uintptr_t)nest_outer);
-    assert_int_equal(loops.loops[outer].latch_start, (uint64_t)(uintptr_t)nest_next);
+    /* the je that skips the second loop stays in the outer one: only the last jump decides */
+    assert_int_equal(loops.loops[outer].test_count, 1);
+    assert_int_equal(loops.tests[loops.loops[outer].first_test], loops.loops[outer].latch);
+    assert_int_equal(loops.loops[outer].latch, (uint64_t)(uintptr_t)nest_next + 2 + 3); /* inc, cmp $8 */
+    assert_int_equal(loops.loops[inner].test_count, 1);
+    assert_int_equal(loops.loops[second].test_count, 1);
     assert_int_equal(loops.loops[inner].header, (uint64_t)(uintptr_t)nest_inner);
     assert_int_equal(rsc_code_loops_at(&loops, loops.end), RSC_NO_LOOP);
     assert_int_equal(rsc_code_loops_at(&loops, loops.blocks[0].start - 1), RSC_NO_LOOP);

@@ -144,7 +144,7 @@ static void loops_come_back_and_are_checked(void **state) {
         text,
         "\"ancestor\":{\"context\":0,\"loop\":0},\"object\":\"grid (wave.c:3)\",\"object_kind\":\"global\",\"latency\":120.5,\"latency_samples\":40,"
         "\"sources\":{\"l2\":0.25,\"memory\":0.75}}");
-    expect_in(text, "\"stride\":{\"bytes\":4096,\"same\":990,\"seen\":1000,\"access\":8}}");
+    expect_in(text, "\"stride\":{\"bytes\":4096,\"same\":990,\"seen\":1000,\"access\":8,\"apart\":8}}");
     free(text);
     free(again);
     rsc_profile_free(loaded);

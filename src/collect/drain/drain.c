@@ -62,6 +62,7 @@ void rsc_drain_free(struct rsc_drain *drain) {
     rsc_u64_table_free(&drain->thread_of);
     rsc_u64_table_free(&drain->sampled_threads);
     free(drain->samples);
+    free(drain->steps);
     rsc_guest_maps_free(drain->maps);
     rsc_thread_table_free(&drain->threads);
     rsc_u64_table_free(&drain->processes);
@@ -298,7 +299,7 @@ int rsc_drain_ready(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, st
 
 static void start_batch(struct rsc_drain *drain) {
     drain->count = drain->event_count = 0;
-    drain->sample_count = 0;
+    drain->sample_count = drain->step_count = 0;
     drain->instructions = 0;
     drain->handed_out = 0;
     rsc_arena_free(&drain->event_data);
@@ -370,8 +371,11 @@ void rsc_drain_get_stats(const struct rsc_drain *drain, struct rsc_drain_stats *
 }
 
 void rsc_drain_columns(const struct rsc_drain *drain, struct rsc_batch_columns *columns) {
-    *columns = (struct rsc_batch_columns){
-        .skipped = drain->skipped, .samples = drain->samples, .sample_count = drain->sample_count};
+    *columns = (struct rsc_batch_columns){.skipped = drain->skipped,
+                                          .samples = drain->samples,
+                                          .sample_count = drain->sample_count,
+                                          .steps = drain->steps,
+                                          .step_count = drain->step_count};
 }
 
 void rsc_drain_get_whole(const struct rsc_drain *drain, struct rsc_whole_run *whole) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "collect/drain/drain_state.h"
 
 static int know_sampled_thread(struct rsc_drain *drain, uint64_t identity, uint32_t number) {
@@ -60,6 +61,23 @@ static int take_sample_part(struct rsc_drain *drain, struct rsc_drain_cursor *cu
     }
 }
 
+#define STEPS_BATCH 65536u /* kept with a batch; further ones are dropped */
+
+/* One of the two records of a step. A first one without its second is dropped. */
+static int take_step_part(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record) {
+    if (cursor->step.word != record->word) {
+        cursor->step = *record;
+        return 0;
+    }
+    struct rsc_step step = {rsc_record_pc(record->word), cursor->step.addr, record->addr,
+                            rsc_record_size(record->word)};
+    cursor->step = (struct rsc_record){0};
+    if (drain->step_count >= STEPS_BATCH) return 0;
+    if (RSC_GROW(drain->steps, drain->step_room, drain->step_count + 1)) return RSC_ENOMEM;
+    drain->steps[drain->step_count++] = step;
+    return 0;
+}
+
 static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t most) {
     uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + (uint32_t)most;
     for (; cursor->at < end; cursor->at++) {
@@ -67,6 +85,7 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
         uint32_t type = rsc_record_type(record->word);
         int status;
         if (type == RSC_RECORD_SAMPLE) status = take_sample_part(drain, cursor, record);
+        else if (type == RSC_RECORD_STEP) status = take_step_part(drain, cursor, record);
         else if (type == RSC_RECORD_THREAD) status = know_sampled_thread(drain, record->addr, cursor->number);
         else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) status = 0;
         else status = rsc_drain_take_event(drain, cursor, slot, record);

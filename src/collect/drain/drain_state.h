@@ -89,6 +89,7 @@ struct rsc_drain_cursor {
     uint64_t block_steps, block_done; /* estimated, and made so far */
     uint64_t skipped; /* references skipped since the last one taken */
     struct rsc_sample_record sample; /* filled in as its records arrive */
+    struct rsc_record step; /* the first record of a step; zeros: none */
     uint32_t at; /* record in the block being taken */
     uint32_t count; /* number of its records; 0: no block is being taken */
     uint64_t looked_ns; /* when it was last seen alive, while leaving */
@@ -145,6 +146,8 @@ struct rsc_drain {
     uint32_t thread_room;
     struct rsc_sample_record *samples; /* finished samples; owned */
     size_t sample_count, sample_room;
+    struct rsc_step *steps; /* owned */
+    size_t step_count, step_room;
     struct rsc_u64_table sampled_threads; /* numbers, plus 1, by the samples' thread ids */
     uint32_t count;
     struct rsc_event *events;

@@ -17,6 +17,7 @@
 
 void rsc_code_loops_free(struct rsc_code_loops *loops) {
     free(loops->loops);
+    free(loops->tests);
     free(loops->blocks);
     *loops = (struct rsc_code_loops){0};
 }
@@ -409,6 +410,50 @@ static int connect(const struct decoding *decoding, struct graph *graph) {
 
 /* ---- all of it ---- */
 
+static int is_inside(const struct rsc_flow_loops *found, uint32_t inner, uint32_t outer) {
+    while (inner != RSC_NO_LOOP && inner > outer) inner = found->loops[inner].parent;
+    return inner == outer;
+}
+
+/* Whether the jump at the end of a block of a loop, in none of its inner loops, leads out of it or to its header. */
+static int is_test(const struct graph *graph, const struct rsc_flow_loops *found, uint32_t block) {
+    uint32_t loop = found->loop_of[block];
+    for (uint32_t e = graph->first[block]; e < graph->first[block + 1]; e++)
+        if (graph->to[e] == found->loops[loop].header || !is_inside(found, found->loop_of[graph->to[e]], loop))
+            return 1;
+    return 0;
+}
+
+static int find_tests(struct rsc_code_loops *loops, const struct graph *graph, const struct rsc_flow_loops *found,
+                      const struct decoding *decoding) {
+    uint32_t *of = malloc((graph->count + 1ull) * sizeof *of); /* the loop that each block's end is a test of */
+    loops->tests = malloc((graph->count + 1ull) * sizeof *loops->tests);
+    if (!of || !loops->tests) {
+        free(of);
+        return RSC_ENOMEM;
+    }
+    for (uint32_t block = 0, next = 0; block < graph->count; block++) {
+        while (next < decoding->jump_count && decoding->jumps[next].at < graph->lasts[block]) next++;
+        int jumps = next < decoding->jump_count && decoding->jumps[next].at == graph->lasts[block];
+        of[block] = jumps && found->loop_of[block] != RSC_NO_LOOP && is_test(graph, found, block)
+                        ? found->loop_of[block]
+                        : RSC_NO_LOOP;
+        if (of[block] != RSC_NO_LOOP) loops->loops[of[block]].test_count++;
+    }
+    for (size_t i = 0; i < loops->count; i++) {
+        loops->loops[i].first_test = (uint32_t)loops->test_count;
+        loops->test_count += loops->loops[i].test_count;
+        loops->loops[i].test_count = 0;
+    }
+    for (uint32_t block = 0; block < graph->count; block++) {
+        if (of[block] == RSC_NO_LOOP) continue;
+        struct rsc_code_loop *loop = &loops->loops[of[block]];
+        loops->tests[loop->first_test + loop->test_count++] = address_of(decoding, graph->lasts[block]);
+    }
+    free(of);
+    return 0;
+}
+
 static int tell(struct rsc_code_loops *loops, const struct graph *graph, const struct rsc_flow_loops *found,
                 const struct decoding *decoding) {
     const struct rsc_code_bytes *code = decoding->code;
@@ -425,14 +470,13 @@ static int tell(struct rsc_code_loops *loops, const struct graph *graph, const s
         /* the node for unknown jumps has no address */
         uint32_t header = loop->header < graph->count ? loop->header : found->loops[i].latch;
         uint32_t latch = loop->latch < graph->count ? loop->latch : header;
-        loops->loops[i] = (struct rsc_code_loop){address_of(decoding, graph->starts[header]),
-                                                 address_of(decoding, graph->starts[latch]),
-                                                 address_of(decoding, graph->lasts[latch]),
-                                                 loop->parent,
-                                                 loop->depth,
-                                                 loop->entries};
+        loops->loops[i] = (struct rsc_code_loop){.header = address_of(decoding, graph->starts[header]),
+                                                 .latch = address_of(decoding, graph->lasts[latch]),
+                                                 .parent = loop->parent,
+                                                 .depth = loop->depth,
+                                                 .entries = loop->entries};
     }
-    return 0;
+    return find_tests(loops, graph, found, decoding);
 }
 
 int rsc_code_loops_find(struct rsc_code_loops *loops, const struct rsc_code_bytes *code) {

@@ -7,8 +7,7 @@
  * one of the forms that gcc and clang generate; a jump through a register without a
  * known table is assumed to lead to every block without another predecessor. Calls
  * return, except to functions known not to. Jumps out of the function leave it, except
- * jumps to its parts elsewhere: cold code of the compiler, and the recording code that
- * `reusescope cc` adds.
+ * jumps to its parts elsewhere: cold code of the compiler.
  */
 #ifndef RSC_COLLECT_SYMBOLS_CODE_LOOPS_H
 #define RSC_COLLECT_SYMBOLS_CODE_LOOPS_H
@@ -34,7 +33,8 @@ struct rsc_code_bytes {
 
 struct rsc_code_loop {
     uint64_t header; /* address of its first instruction */
-    uint64_t latch_start, latch; /* first and last instruction of a block that jumps back to the header */
+    uint64_t latch; /* last instruction of a block that leads back to the header */
+    uint32_t first_test, test_count; /* in rsc_code_loops.tests */
     uint32_t parent; /* index of the enclosing loop, lower than its own, or RSC_NO_LOOP */
     uint32_t depth; /* from 1 */
     uint32_t entries; /* 1; more if it is entered in several places */
@@ -48,6 +48,9 @@ struct rsc_code_block {
 struct rsc_code_loops {
     struct rsc_code_loop *loops; /* owned */
     size_t count;
+    /* The jumps that decide whether a loop goes on: out of its own code, back to its header, or both. Owned. */
+    uint64_t *tests;
+    size_t test_count;
     struct rsc_code_block *blocks; /* owned; by start, contiguous up to `end`: without parts elsewhere */
     size_t block_count;
     uint64_t end;

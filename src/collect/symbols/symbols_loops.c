@@ -4,10 +4,10 @@
  *
  * The function around a pc comes from the symbol table, or from the debug information
  * if it has no symbol; its code is read from the mapped file and its loops are found
- * once (code_loops.h). A loop is named by its first line: the lowest of the lines of
- * its first instruction and of those before the jump back to it, since compilers rotate
- * loops and either may belong to the for or while. If other functions were inlined into
- * its body, it is the line of the function that has the loop.
+ * once (code_loops.h). A loop is named by the lowest line of the jumps that decide
+ * whether it goes on: compilers keep the line of a for or while on its test, wherever
+ * they put it, while code around it may have been moved there from any line. If other
+ * functions were inlined into its body, it is the line of the function that has the loop.
  */
 #ifdef RSC_HAVE_LIBDW
 
@@ -21,7 +21,9 @@
 
 /* A loop of the target, in the order found. */
 struct found_loop {
-    uint64_t header, latch_start, latch; /* addresses of the target */
+    size_t function; /* its function among those looked at */
+    uint32_t index;  /* in that function */
+    uint64_t bias; /* from addresses of the file to those of the target */
     uint32_t parent;        /* 1 + index; 0: none */
     uint32_t depth;
     uint32_t row; /* 1 + its row in the profile being named; 0: contains no place */
@@ -59,14 +61,14 @@ static const uint8_t *read_data(void *owner, uint64_t address, size_t bytes) {
 }
 
 /*
- * Parts of a function elsewhere: the compiler's NAME.cold, and code without a symbol,
- * which `reusescope cc` adds.
+ * Parts of a function elsewhere: the compiler's NAME.cold. The recording copies that
+ * `reusescope cc` adds come back to where they began and are no part of any loop.
  */
 static const uint8_t *read_elsewhere(void *owner, uint64_t address, size_t *room) {
     const struct symbols_module *module = owner;
     const struct elf_symbol *symbol = symbols_find(&module->functions, address);
     uint64_t bytes;
-    if (symbol && !strstr(symbol->name, ".cold")) return NULL;
+    if (!symbol || !strstr(symbol->name, ".cold")) return NULL;
     const uint8_t *code = symbols_bytes_at(module, address, &bytes);
     *room = bytes < RSC_CODE_BYTES_MAX ? bytes : RSC_CODE_BYTES_MAX;
     return code;
@@ -79,14 +81,16 @@ static int is_x86_64(const struct symbols_module *module) {
 
 /* ---- loops of functions ---- */
 
-static int add_found(struct symbols_loops *loops, const struct rsc_code_loops *of, uint32_t first, uint64_t bias) {
+static int add_found(struct symbols_loops *loops, size_t function, uint64_t bias) {
+    const struct rsc_code_loops *of = &loops->functions[function].loops;
+    uint32_t first = loops->functions[function].first;
     for (size_t i = 0; i < of->count; i++) {
         const struct rsc_code_loop *loop = &of->loops[i];
         if (!SYMBOLS_ROOM(loops->found, loops->found_room, loops->found_count)) return RSC_ENOMEM;
         loops->found[loops->found_count++] =
-            (struct found_loop){.header = loop->header + bias,
-                                .latch_start = loop->latch_start + bias,
-                                .latch = loop->latch + bias,
+            (struct found_loop){.function = function,
+                                .index = (uint32_t)i,
+                                .bias = bias,
                                 .parent = loop->parent == RSC_NO_LOOP ? 0 : first + loop->parent + 1,
                                 .depth = loop->depth};
     }
@@ -116,7 +120,7 @@ static const struct looked_at *look_at(struct symbols_loops *loops, const struct
     }
     *entry = (struct rsc_u64_entry){key, ++loops->function_count};
     loops->function_of.used++;
-    return add_found(loops, &function->loops, function->first, where->bias) ? NULL : function;
+    return add_found(loops, loops->function_count - 1, where->bias) ? NULL : function;
 }
 
 /* Sets the loop of a place, as 1 + its number among those found. */
@@ -195,20 +199,24 @@ static int try_name(struct rsc_symbols *symbols, struct loop_name *name, uint64_
     return rc;
 }
 
-#define LATCH_BYTES 96u /* of code before the jump back whose lines are read: the step and the test of a loop */
+#define TESTS_MAX 64u /* of a loop whose lines are read */
 
-/* First line of the loop, from its first instruction and the last ones before the jump back. */
-static int name_loop(struct rsc_symbols *symbols, const struct found_loop *loop, struct rsc_place *place) {
+static int name_loop(struct rsc_symbols *symbols, const struct symbols_loops *loops, const struct found_loop *found,
+                     struct rsc_place *place) {
+    const struct rsc_code_loops *of = &loops->functions[found->function].loops;
+    const struct rsc_code_loop *loop = &of->loops[found->index];
     struct loop_name name = {0};
-    uint64_t from = loop->latch - loop->latch_start > LATCH_BYTES ? loop->latch - LATCH_BYTES : loop->latch_start;
-    int rc = try_name(symbols, &name, loop->header);
-    for (uint64_t pc = from; !rc && pc <= loop->latch; pc++) rc = try_name(symbols, &name, pc);
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < loop->test_count && i < TESTS_MAX; i++)
+        rc = try_name(symbols, &name, of->tests[loop->first_test + i] + found->bias);
+    if (!rc && !name.place.line) rc = try_name(symbols, &name, loop->latch + found->bias);
+    if (!rc && !name.place.line) rc = try_name(symbols, &name, loop->header + found->bias);
     if (!rc && !name.place.line) { /* no debug information */
-        name.place.pc = loop->header;
+        name.place.pc = loop->header + found->bias;
         rc = rsc_symbols_place(symbols, &name.place, NULL, NULL);
     }
     *place = name.place;
-    place->pc = loop->header;
+    place->pc = loop->header + found->bias;
     return rc;
 }
 
@@ -223,7 +231,7 @@ static int fill_rows(struct naming *naming, struct rsc_profile *profile) {
         struct rsc_loop_row *row = &profile->loops[loop->row - 1];
         row->depth = loop->depth;
         row->parent = loop->parent ? naming->loops.found[loop->parent - 1].row : 0;
-        rc = name_loop(naming->symbols, loop, &row->place);
+        rc = name_loop(naming->symbols, &naming->loops, loop, &row->place);
     }
     return rc;
 }

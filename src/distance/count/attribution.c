@@ -167,6 +167,7 @@ int rsc_attribution_new(struct rsc_attribution **out, const struct rsc_attributi
     a->run = RSC_WIDE_PICK(rsc_simd_best(), rsc_attribution_run);
     uint32_t nodes = or_default(options->context_rows, RSC_CALL_NODES_MAX);
     uint32_t code_rows = or_default(options->code_rows, CODE_ROWS);
+    a->has_gaps = options->has_gaps;
     a->cap = options->rd_cap && options->rd_cap < UINT32_MAX ? (uint32_t)options->rd_cap : UINT32_MAX;
     if (rsc_call_paths_init(&a->paths, nodes) < 0 || rsc_objects_init(&a->objects, a->paths.node_limit) < 0 ||
         rsc_places_init(&a->places, or_default(options->groups, GROUPS_MAX), code_rows) < 0 ||
@@ -365,8 +366,13 @@ int rsc_attribution_tags(struct rsc_attribution *a, const struct rsc_batch *batc
     if (give_tags(a, batch, done, batch->count, tags, &tagging) < 0) return RSC_ENOMEM;
     a->group_before = tagging.group;
     if (rsc_meta_kind(tagging.metas) & RSC_FETCH) a->has_fetches = 1;
-    see_strides(a, batch, tags);
+    if (!a->has_gaps) see_strides(a, batch, tags);
     return 0;
+}
+
+void rsc_attribution_step(struct rsc_attribution *a, uint32_t tag, uint64_t from, uint64_t to, uint32_t bytes) {
+    uint32_t row = rsc_places_row(&a->places, tag);
+    if (row != RSC_CODE_OTHER) rsc_stride_votes_step(&a->strides, row, from, to, bytes);
 }
 
 /* ---- counting ---- */

@@ -29,6 +29,7 @@ struct rsc_attribution_options {
     uint32_t sum_bits;     /* 14: log2 of the sets of pair_sums.h, 1 MiB */
     uint32_t numbers;      /* 65536: of objects there; 2 or more */
     uint64_t rd_cap;       /* distances >= this are counted as this; 0: no cap */
+    int has_gaps;          /* accesses are not all of the run: strides only from rsc_attribution_step() */
 };
 
 /* Tag of accesses without a place; never a real tag. */
@@ -45,6 +46,10 @@ void rsc_attribution_free(struct rsc_attribution *attribution);
  * before counting its references. Returns 0 or RSC_ENOMEM.
  */
 int rsc_attribution_tags(struct rsc_attribution *attribution, const struct rsc_batch *batch, uint32_t *tags);
+
+/* The instruction of a tag accessed `from`, and `to`, `bytes` bytes, when its thread executed it next. */
+void rsc_attribution_step(struct rsc_attribution *attribution, uint32_t tag, uint64_t from, uint64_t to,
+                          uint32_t bytes);
 
 /*
  * Counts references: made by access from[i] of the batch, with its tag tags[i], distance

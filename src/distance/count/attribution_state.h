@@ -64,6 +64,7 @@ struct rsc_attribution {
     struct rsc_objects objects;
     struct pair_object *pair_objects; /* by row of pairs; owned */
     struct rsc_stride_votes strides;
+    int has_gaps; /* as in the options */
     uint64_t accesses; /* seen so far */
     uint64_t *kept_objects; /* the caller's, by reference; NULL: not wanted */
 };

@@ -33,15 +33,39 @@ static void vote(struct rsc_stride_row *row, uint64_t bytes) {
     }
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Most addresses change nothing: they cost one division. */
+static void note_address(struct rsc_stride_row *row, uint64_t address) {
+    if (!row->has_first) {
+        row->first = address;
+        row->has_first = 1;
+    }
+    uint64_t away = address > row->first ? address - row->first : row->first - address;
+    if (away && (!row->stride.apart || away % row->stride.apart))
+        row->stride.apart = common_divisor(row->stride.apart, away);
+}
+
+void rsc_stride_votes_step(struct rsc_stride_votes *votes, uint32_t row, uint64_t from, uint64_t to, uint32_t bytes) {
+    uint64_t step = to - from;
+    note_address(&votes->rows[row], from);
+    note_address(&votes->rows[row], to);
+    vote(&votes->rows[row], (int64_t)step < 0 ? 0 - step : step);
+    votes->rows[row].stride.access_bytes = bytes;
+}
+
 void rsc_stride_votes_see(struct rsc_stride_votes *votes, uint32_t row, uint64_t pc, uint32_t thread, uint64_t address,
                           uint32_t bytes) {
     uint32_t slot = ((uint32_t)(pc ^ pc >> 32) * 0x9E3779B1u ^ thread * 0x85EBCA77u) >> 24;
-    if (votes->last[slot].window == votes->window && votes->last[slot].row == row &&
-        votes->last[slot].thread == thread) {
-        uint64_t step = address - votes->last[slot].address;
-        vote(&votes->rows[row], (int64_t)step < 0 ? 0 - step : step);
-        votes->rows[row].stride.access_bytes = bytes;
-    }
+    if (votes->last[slot].window == votes->window && votes->last[slot].row == row && votes->last[slot].thread == thread)
+        rsc_stride_votes_step(votes, row, votes->last[slot].address, address, bytes);
     votes->last[slot].window = votes->window;
     votes->last[slot].row = row;
     votes->last[slot].thread = thread;

@@ -6,7 +6,8 @@
  * executed again in a window, the difference of its addresses is a vote. The majority
  * candidate is kept (Boyer and Moore): a stride that more than half of the steps have
  * is always found. `same` counts the steps with it since it became the candidate, so
- * it is never too high.
+ * it is never too high. All addresses examined give their greatest common distance: a
+ * column of a table returns to the bytes beside, a field of a record never does.
  */
 #ifndef RSC_DISTANCE_COUNT_STRIDES_H
 #define RSC_DISTANCE_COUNT_STRIDES_H
@@ -23,6 +24,8 @@
 struct rsc_stride_row {
     struct rsc_stride stride;
     uint64_t votes; /* votes for stride.bytes, minus votes against */
+    uint64_t first; /* the first address examined, and whether there is one */
+    int has_first;
 };
 
 struct rsc_stride_votes {
@@ -44,5 +47,8 @@ void rsc_stride_votes_begin(struct rsc_stride_votes *votes);
 /* The instruction at pc, which has that row, accesses `address`. What is seen does not depend on numbers of rows. */
 void rsc_stride_votes_see(struct rsc_stride_votes *votes, uint32_t row, uint64_t pc, uint32_t thread, uint64_t address,
                           uint32_t bytes);
+
+/* The instruction of that row accessed `from`, and `to` when it was executed next. */
+void rsc_stride_votes_step(struct rsc_stride_votes *votes, uint32_t row, uint64_t from, uint64_t to, uint32_t bytes);
 
 #endif

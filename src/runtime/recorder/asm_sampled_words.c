@@ -254,10 +254,68 @@ static void use_piece(struct rsc_sampled_thread *state, struct sampler_thread *t
     }
 }
 
+/* ---- steps ---- */
+
+#define STEPS_MOST 8u   /* accesses of a piece whose step is noted */
+#define STEP_PIECES 64u /* pieces searched for its next execution */
+
+/* Of a piece with words `before`: to its next execution, with words `after`, or to the next iteration of a run. */
+static void put_steps(struct rsc_asm_local *local, const struct rsc_sampled_thread *state,
+                      const struct rsc_piece *piece, const uint64_t *before, const uint64_t *after, int in_run) {
+    uint32_t count = piece->count < STEPS_MOST ? piece->count : STEPS_MOST;
+    for (uint32_t i = 0, at = (uint32_t)(state->begun % piece->count); i < count; i++, at = (at + 1) % piece->count) {
+        const struct rsc_piece_access *access = &piece->accesses[at];
+        uint64_t from, to;
+        if (!rsc_piece_span(access, before, 0, &from)) continue;
+        if (in_run) to = from + rsc_piece_address(access, before, 1) - rsc_piece_address(access, before, 0);
+        else if (!rsc_piece_span(access, after, 0, &to)) continue;
+        uint64_t word = rsc_record_word(RSC_RECORD_STEP, rsc_record_size(access->word), rsc_record_pc(access->word));
+        rsc_asm_sampled_put(local, from, word);
+        rsc_asm_sampled_put(local, to, word);
+    }
+}
+
+/*
+ * Notes where the accesses of the buffer's first piece go next: the strides of the code
+ * that samples begin in. Once for each sample begun.
+ */
+static void note_steps(struct rsc_asm_local *local, struct rsc_sampled_thread *state, const uint64_t *words,
+                       uint32_t count) {
+    const struct rsc_piece *first = NULL;
+    uint32_t first_at = 0;
+    if (state->steps_for == state->begun) return;
+    for (uint32_t at = 0, pieces = 0; at < count && pieces < STEP_PIECES;) {
+        uint64_t word = words[at];
+        if (word >> 48) {
+            at += 2;
+            continue;
+        }
+        const struct rsc_piece *piece = word ? rsc_asm_find_piece(&state->place, word) : NULL;
+        if (!piece) {
+            at++;
+            continue;
+        }
+        uint32_t turns = piece->is_run ? rsc_piece_whole_turns(piece, words + at, count - at) : 1;
+        int is_next = first == piece;
+        if (!first && piece->narrow && piece->count) {
+            first = piece;
+            first_at = at;
+        }
+        if (is_next || (first == piece && turns > 1)) {
+            state->steps_for = state->begun;
+            put_steps(local, state, piece, words + first_at, words + at, !is_next);
+            return;
+        }
+        pieces++;
+        at += piece->is_run ? piece->words + turns * piece->turn_words : piece->reserved;
+    }
+}
+
 void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *state, uint64_t *words, uint32_t count) {
     struct sampler_thread *thread = &process.sampler->threads[state->slot];
     struct pending pending;
     pending.known = pending.count = 0;
+    note_steps(local, state, words, count);
     for (uint32_t at = 0; at < count;) {
         uint64_t word = words[at];
         if (word >> 48) {

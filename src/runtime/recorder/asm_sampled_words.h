@@ -28,6 +28,7 @@ struct rsc_sampled_thread {
     uint32_t fast_counts; /* it comes from fast mode: the first piece of the buffer shows how far it got */
     uint64_t passed;      /* accesses in fast mode, including that piece */
     uint64_t references, analysed, begun;
+    uint64_t steps_for; /* samples begun when steps were last noted */
     double weight; /* of those begun */
 };
 
