@@ -27,7 +27,7 @@ ALCOVES = {
     "runtime": "ring pieces recorder sampler watch trap",
     "trace": "native formats generate",
     "distance": "count exact parallel gpu ranks shards time hprda requests",
-    "simulate": "cache sampling",
+    "simulate": "cache objects sampling",
     "loops": "front tree nest search model",
     "collect": "launch drain qemu valgrind rewrite perf symbols",
     "report": "draw text source compare advise export page results",

@@ -12,6 +12,7 @@
 #include "base/seconds.h"
 #include "cmd/session.h"
 #include "cmd/sim_blame.h"
+#include "cmd/sim_objects.h"
 #include "simulate/miss_trace.h"
 #include "cmd/sim_sampling.h"
 #include "simulate/cache/machine_caches.h"
@@ -33,6 +34,8 @@ enum {
     OPT_MISS_TRACE,
     OPT_WORKERS,
     OPT_SEED,
+    OPT_REQUESTS,
+    OPT_POLICY,
 };
 
 #define CACHE_VALUE "SIZE,WAYS,BLOCK[,WORD...]"
@@ -50,6 +53,12 @@ static const struct rsc_option options[] = {
      "this neoverse-n1 skylake-x zen2"},
     {OPT_COHERENT, 0, "coherent", NULL, "MESI between the private caches of different threads", NULL},
     {OPT_SEED, 0, "seed", "N", "seed of random replacement and of pages (default 0)", NULL},
+    RSC_HEADING("caches of whole objects"),
+    {OPT_REQUESTS, 0, "requests", "SIZE[,SIZE...]",
+     "accesses are requests for objects; one cache of each size in bytes, as 64M,1G", NULL},
+    {OPT_POLICY, 0, "policy", "NAME[,NAME...]",
+     "with --requests: lru (default), fifo, clock, sieve, lfu, arc, lirs, s3-fifo, w-tinylfu, belady; all",
+     "lru fifo clock sieve lfu arc lirs s3-fifo w-tinylfu belady all"},
     RSC_HEADING("counting"),
     {OPT_CLASSES, 0, "classes", NULL, "split misses into cold, capacity, conflict and coherence (slower)", NULL},
     {OPT_CODE, 0, "code", NULL, "also count misses by instruction and object, if the trace has them (slower)", NULL},
@@ -80,6 +89,7 @@ struct sim_verb {
     struct rsc_sim_options options;
     struct rsc_sim_result result;
     struct rsc_sampling sampling;
+    struct rsc_sim_objects objects;
     struct rsc_sim_blame blame;
     struct rsc_miss_trace misses;
     const struct rsc_sim *sim; /* while a trace is read */
@@ -139,6 +149,8 @@ static int take_option(void *context, const struct rsc_option_parser *parser, in
         leave = take_number(parser, 1, 1024, &number);
         verb->options.workers = verb->session.threads = (unsigned)number;
         return leave;
+    case OPT_REQUESTS: return rsc_sim_objects_sizes(&verb->objects, parser);
+    case OPT_POLICY: return rsc_sim_objects_policies(&verb->objects, parser);
     case OPT_SEED: return take_number(parser, 0, UINT64_MAX, &verb->config.seed);
     default: return rsc_sampling_option(&verb->sampling, &verb->session, parser, id);
     }
@@ -206,6 +218,28 @@ static int refuse_with_samples(const struct sim_verb *verb) {
                        : verb->config.all_count        ? "all:"
                                                        : NULL;
     return what ? rsc_usage_error(verb->session.verb, "%s cannot be used with samples", what) : -1;
+}
+
+/* Caches of whole objects: no other caches, and nothing that only those have. */
+static int run_objects(struct sim_verb *verb) {
+    const char *what = verb->config.count || verb->config.all_count ? "caches of blocks"
+                       : verb->machine                              ? "--machine"
+                       : verb->config.coherent                      ? "--coherent"
+                       : verb->options.classify                     ? "--classes"
+                       : verb->blame.wanted                         ? "--code"
+                       : verb->options.warm_fill > 0                ? "--warm-fill"
+                       : verb->options.window_accesses              ? "--windows"
+                       : verb->per                                  ? "--per"
+                       : verb->misses.path                          ? "--miss-trace"
+                       : rsc_sampling_wanted(&verb->sampling)       ? "samples"
+                                                                    : NULL;
+    if (what) return rsc_usage_error(verb->session.verb, "--requests cannot be used with %s", what);
+    int leave = verb->session.output ? rsc_session_check_output(&verb->session) : -1;
+    if (leave >= 0) return leave;
+    verb->session.wants_addresses = 0;
+    verb->objects.options.warm_requests = verb->options.warm_accesses;
+    verb->objects.options.workers = verb->options.workers;
+    return rsc_sim_objects_run(&verb->objects, &verb->session, verb->path);
 }
 
 /* A level smaller than the one above it: an error if inclusive (that one's blocks do not fit), else a warning. */
@@ -294,7 +328,12 @@ static int run(struct sim_verb *verb, int argc) {
     int leave = rsc_session_take(&verb->session, argc, take_option, verb, "trace", &verb->path);
     if (leave >= 0) return leave;
     if (!verb->path) return rsc_usage_error(self, "a trace is missing: reusescope sim TRACE --l1d 32K,8,64");
+    if (verb->objects.wanted) verb->session.yields = RSC_RESULT_OBJECTS;
     if ((leave = rsc_session_check_format(&verb->session)) >= 0) return leave;
+    if (verb->objects.wanted) return run_objects(verb);
+    if (verb->objects.policy_given)
+        return rsc_usage_error(self,
+                               "--policy needs --requests; for caches of blocks it is a word: --l2 4M,16,64,fifo");
     if (verb->session.output && (leave = rsc_session_check_output(&verb->session)) >= 0) return leave;
     if (verb->misses.path &&
         (leave = rsc_session_spare_inputs(&verb->session, verb->misses.path, verb->misses.path)) >= 0)
@@ -340,7 +379,7 @@ const struct rsc_verb rsc_verb_sim = {
              "drrip, opt), wt (write-through), nwa (no allocation on writes), inclusive, private (one per "
              "thread), per=N (one per N threads), pid (index hashed with the process), pages (physical index), "
              "prefetch, victim=N, buffer=N. A level given again is an alternative with the same input, "
-             "simulated in the same pass.",
+             "simulated in the same pass. --requests simulates caches of whole objects instead.",
     .example = "reusescope sim app.rsct --l1i 32K,8,64 --l1d 32K,8,64 --l2 4M,16,64",
     .groups = {options, rsc_sampling_options, rsc_trace_options, output_options, rsc_common_options},
     .run = run_sim,

@@ -304,7 +304,7 @@ int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, cons
             rsc_trace_close(*trace);
             *trace = NULL;
             return rsc_fail(error, RSC_EUNSUPPORTED,
-                            "%s: requests for objects, not accesses to addresses: use analyze --requests", path);
+                            "%s: requests for objects, not accesses to addresses: use --requests", path);
         }
     }
     return status;

@@ -2,7 +2,7 @@
  * report.h - renders results as text, JSON, CSV, folded stacks, speedscope or an HTML
  * page.
  *
- * Kinds of results: profiles, a simulation, a study of sampling, loops, a comparison,
+ * Kinds of results: profiles, a simulation, object caches, a study of sampling, loops, a comparison,
  * its accuracy, advice, annotated source, a table. A table in report.c lists the formats of each kind,
  * and which kinds can be saved as profiles. Everything is built in memory; the caller
  * decides where it goes (terminal, pager, file).
@@ -11,6 +11,7 @@
 #define RSC_REPORT_REPORT_H
 
 #include "profile/loops_result.h"
+#include "profile/objects_result.h"
 #include "profile/profile_model.h"
 #include "profile/sim_result.h"
 #include "profile/study_result.h"
@@ -32,6 +33,7 @@ enum rsc_report_format {
 enum rsc_result_kind {
     RSC_RESULT_PROFILES,
     RSC_RESULT_SIM,
+    RSC_RESULT_OBJECTS,
     RSC_RESULT_STUDY,
     RSC_RESULT_LOOPS,
     RSC_RESULT_DIFF,
@@ -48,6 +50,7 @@ struct rsc_result {
     struct rsc_profile *const *profiles; /* sealed; also the input of advice, annotated source and tables */
     size_t count;                        /* of profiles */
     const struct rsc_sim_result *sim;
+    const struct rsc_objects_result *objects;
     const struct rsc_study *study;
     const struct rsc_loops_findings *loops;
     const struct rsc_diff_report *diff;

@@ -176,8 +176,8 @@ $ reusescope dump t.vscsi2 --from vscsi
            4         0  R  0x000000000200     100
            5         0  W  0x000000000400      50
 $ for verb in 'analyze' 'sim --l2 1M,4,64'; do reusescope $verb t.oracle --from oracleGeneral; done
-reusescope: t.oracle: requests for objects, not accesses to addresses: use analyze --requests
-reusescope: t.oracle: requests for objects, not accesses to addresses: use analyze --requests
+reusescope: t.oracle: requests for objects, not accesses to addresses: use --requests
+reusescope: t.oracle: requests for objects, not accesses to addresses: use --requests
 [1]
 $ python3 -c 'import random, sys; random.seed(1); sys.stdout.buffer.write(random.randbytes(48000))' > garbage; seq 10000 > numbers
 $ for file in garbage numbers; do reusescope analyze $file --from oracleGeneral --requests; done
@@ -198,5 +198,5 @@ reusescope: format 'oracle': not one of rsct, din, lackey, csv, list, pinatrace,
 $ reusescope convert t.trace.zip -q -o t.rsct; reusescope dump t.rsct | cmp - <(reusescope dump v6.trace); acc t.rsct | grep instr
 instructions   4
 $ reusescope convert t.oracle --from oracleGeneral -q -o o.rsct; body o.rsct | cmp - wanted; reusescope analyze o.rsct
-reusescope: o.rsct: requests for objects, not accesses to addresses: use analyze --requests
+reusescope: o.rsct: requests for objects, not accesses to addresses: use --requests
 [1]

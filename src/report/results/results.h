@@ -1,5 +1,5 @@
 /*
- * results.h - renders results other than profiles: simulations, studies of sampling,
+ * results.h - renders results other than profiles: simulations, object caches, studies of sampling,
  * loops. report.c lists the formats of each.
  */
 #ifndef RSC_REPORT_RESULTS_H
@@ -10,6 +10,7 @@
 #include "report/report.h"
 
 rsc_renderer rsc_sim_text, rsc_sim_json, rsc_sim_csv;
+rsc_renderer rsc_objects_text, rsc_objects_json, rsc_objects_csv;
 rsc_renderer rsc_study_text, rsc_study_json;
 rsc_renderer rsc_loops_text, rsc_loops_json, rsc_loops_csv;
 
