@@ -174,8 +174,12 @@ int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *prof
         double latency = what == RSC_RANK_PAIRS ? ((const struct rsc_pair_row *)ranking->rows[i])->latency : 1;
         rank->cost += (double)misses * (latency > 0 ? latency : usual);
     }
-    qsort(ranking->ranks, ranking->count, sizeof *ranking->ranks, costs_more);
+    rsc_ranking_sort(ranking);
     return 0;
+}
+
+void rsc_ranking_sort(struct rsc_ranking *ranking) {
+    if (ranking->count) qsort(ranking->ranks, ranking->count, sizeof *ranking->ranks, costs_more);
 }
 
 void rsc_ranking_free(struct rsc_ranking *ranking) {

@@ -46,6 +46,9 @@ int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *prof
                      uint64_t size_lines);
 void rsc_ranking_free(struct rsc_ranking *ranking);
 
+/* Orders the ranks again after their `cost` was changed. */
+void rsc_ranking_sort(struct rsc_ranking *ranking);
+
 /* Misses of a rank at another size. */
 uint64_t rsc_rank_misses(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t size_lines);
 

@@ -1,4 +1,5 @@
 # advise: what to change, with evidence.
+$ export REUSESCOPE_TEST_CACHES=$PWD/caches; $SOURCE/tests/caches 32K,1M,16M caches
 $ cp $SOURCE/tests/fuzz/corpus/profile/rows.json wave.json
 $ reusescope advise wave.json --at 896K
 For a cache of 896 KiB:
@@ -9,6 +10,7 @@ For a cache of 896 KiB:
    try:  Touch less memory: reuse buffers, use smaller types, merge the step
          that produces data with the one that uses it. Stream in order, so that
          the prefetcher works, and use huge pages.
+   sure: high; every reference was counted.
 \
  Little of each line is used  [line-use]
    seen: solver.c:71 causes 97 % of misses; each 64 B line it fetches serves
@@ -16,6 +18,9 @@ For a cache of 896 KiB:
    try:  Access memory in storage order (interchange the loops, or transpose the
          data), or store data that is used together side by side: one array per
          field instead of an array of whole records.
+   gain: Up to 61.2 k misses in 896 KiB, 61.2 k in L1d, 61.2 k in L2, 61.2 k in
+         L3; they wait about 15.3 M cycles.
+   sure: medium; every reference was counted; strides are not known.
 $ reusescope advise wave.json --at 896K -o wave.advice.json && python3 -c 'import json; print([a["rule"] for p in json.load(open("wave.advice.json"))["profiles"] for a in p["advice"]])'
 ['cold', 'line-use']
 
@@ -30,6 +35,8 @@ For a cache of 1 MiB:
    try:  Make the data that is used repeatedly 256 KiB smaller: smaller blocks,
          smaller types, no unused fields. Or run it on a machine with a cache of
          1.25 MiB.
+   gain: Up to 389 k misses in 1 MiB.
+   sure: high; every reference was counted.
 $ reusescope advise --at 2M
 For a cache of 2 MiB:
 \
@@ -39,6 +46,7 @@ For a cache of 2 MiB:
    try:  Touch less memory: reuse buffers, use smaller types, merge the step
          that produces data with the one that uses it. Stream in order, so that
          the prefetcher works, and use huge pages.
+   sure: high; every reference was counted.
 
 # Pairs whose loops are known: two loops, one that steps over lines, one that comes back to all its data.
 $ cp $SOURCE/tests/fuzz/corpus/profile/loops.json loops.json
@@ -53,6 +61,9 @@ For a cache of 64 KiB:
    try:  Fuse the two loops, so that the second use comes right after the first;
          or run both block by block, with blocks of less than 64 KiB. It helps
          in caches of less than 1.22 MiB.
+   gain: Up to 40.0 k misses in 64 KiB, 40.0 k in L1d, 40.0 k in L2; they wait
+         about 2.40 M cycles.
+   sure: high; every reference was counted.
 \
  A loop steps over whole lines  [interchange]
    seen: 21.4 % of misses: wave.c:42 comes back to a line of heap block
@@ -64,6 +75,9 @@ For a cache of 64 KiB:
          iteration uses the next bytes of the line; or transpose the data, so
          that data used together is side by side. It helps in caches of less
          than 1.22 MiB.
+   gain: Up to 26.2 k misses in 64 KiB, 26.2 k in L1d, 26.2 k in L2; they wait
+         about 1.57 M cycles.
+   sure: high; every reference was counted; 99 % of 1,000 steps are alike.
 \
  A loop comes back to all its data  [tiling]
    seen: 21.4 % of misses: the loop at wave.c:51 (rows) goes through its data of
@@ -73,6 +87,9 @@ For a cache of 64 KiB:
    try:  Cut it into tiles of less than 64 KiB, and do all the work of the loop
          around it on one tile before going on to the next. It helps in caches
          of less than 1.22 MiB.
+   gain: Up to 30.0 k misses in 64 KiB, 30.0 k in L1d, 30.0 k in L2; they wait
+         about 1.80 M cycles.
+   sure: high; every reference was counted; 99 % of 1,000 steps are alike.
 $ reusescope advise loops.json --at 2M
 For a cache of 2 MiB:
 \
@@ -82,6 +99,7 @@ For a cache of 2 MiB:
    try:  Touch less memory: reuse buffers, use smaller types, merge the step
          that produces data with the one that uses it. Stream in order, so that
          the prefetcher works, and use huge pages.
+   sure: high; every reference was counted.
 $ reusescope advise loops.json --at 64K --format json | python3 -c 'import json, sys; [print(a["rule"], a["loop"] and a["loop"]["line"], a["pays_below_bytes"], [(q["use"]["line"], q["reuse"]["line"], q["median_lines"], q["object"]) for q in a["pairs"]]) for a in json.load(sys.stdin)["profiles"][0]["advice"]]'
 fusion 10 1284480 [(21, 31, 18432, 'grid (wave.c:3)')]
 interchange 41 1284480 [(42, 42, 18432, 'heap block allocated at wave.c:60 (main)')]

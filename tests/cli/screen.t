@@ -29,13 +29,13 @@ $ reusescope report
     0 % ++-----------+----------+-----------+----------+-----------+----------+
        64 B        512 B      4 KiB      32 KiB     256 KiB      2 MiB   16 MiB
 \
- Worst lines  of your code, by misses in L2 (896 KiB), the largest too small
-        L2   share      L1d       L3  where
-    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+ Worst lines  of your code, by cycles lost: L2 15, L3 60, memory 250 (typical)
+    cycles   share     L1d      L2      L3  where
+    17.5 M  99.3 %  70.0 k  70.0 k  70.0 k  /home/u/wave/src/solver.c:71 sweep
      all its misses are first touches: streaming through new memory
-     1,800   2.5 %    1,800        0  /home/u/wave/src/solver.c:88 relax
+     108 k   0.6 %   1,800   1,800       0  /home/u/wave/src/solver.c:88 relax
      data returns after a median of 2.22 MiB, more than L2 holds
-       400   0.6 %      400        0  mem.c:10 copy
+    24.0 k   0.1 %     400     400       0  mem.c:10 copy
      8 % of references return after a median of 3.75 MiB, more than L2 holds
 \
  Next  reusescope report -o report.html       one page: drag the cache size
@@ -62,30 +62,30 @@ $ cp wave.json 'a b.json'; reusescope report 'a b.json' | grep -c Next
 # Ranked at the largest cache that is too small, with the others beside it; or at any, by name.
 $ heads() { grep -A2 '^ Worst lines'; }
 $ reusescope report | heads
- Worst lines  of your code, by misses in L2 (896 KiB), the largest too small
-        L2   share      L1d       L3  where
-    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+ Worst lines  of your code, by cycles lost: L2 15, L3 60, memory 250 (typical)
+    cycles   share     L1d      L2      L3  where
+    17.5 M  99.3 %  70.0 k  70.0 k  70.0 k  /home/u/wave/src/solver.c:71 sweep
 $ $SOURCE/tests/caches 32K,8M,16M fit; REUSESCOPE_TEST_CACHES=$PWD/fit reusescope report | heads
- Worst lines  of your code, by misses in L1d (32 KiB), the largest too small
-       L1d   share       L2       L3  where
-    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+ Worst lines  of your code, by cycles lost: L2 15, L3 60, memory 250 (typical)
+    cycles   share     L1d      L2      L3  where
+    17.5 M  99.8 %  70.0 k  70.0 k  70.0 k  /home/u/wave/src/solver.c:71 sweep
 $ $SOURCE/tests/caches 8M,9M,16M large; REUSESCOPE_TEST_CACHES=$PWD/large reusescope report | heads
- Worst lines  of your code, by misses in L1d (8 MiB): no cache is too small
-       L1d   share       L2       L3  where
-    70.0 k 100.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+ Worst lines  of your code, by cycles lost: L2 15, L3 60, memory 250 (typical)
+    cycles   share     L1d      L2      L3  where
+    17.5 M 100.0 %  70.0 k  70.0 k  70.0 k  /home/u/wave/src/solver.c:71 sweep
 $ for level in L1 l1d L2 L3; do reusescope report --at $level | heads; done
  Worst lines  of your code, by misses in L1d (32 KiB)
-       L1d   share       L2       L3  where
-    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+       L1d   share      L2      L3  where
+    70.0 k  97.0 %  70.0 k  70.0 k  /home/u/wave/src/solver.c:71 sweep
  Worst lines  of your code, by misses in L1d (32 KiB)
-       L1d   share       L2       L3  where
-    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+       L1d   share      L2      L3  where
+    70.0 k  97.0 %  70.0 k  70.0 k  /home/u/wave/src/solver.c:71 sweep
  Worst lines  of your code, by misses in L2 (896 KiB)
-        L2   share      L1d       L3  where
-    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+        L2   share     L1d      L3  where
+    70.0 k  97.0 %  70.0 k  70.0 k  /home/u/wave/src/solver.c:71 sweep
  Worst lines  of your code, by misses in L3 (16 MiB)
-        L3   share      L1d       L2  where
-    70.0 k 100.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+        L3   share     L1d      L2  where
+    70.0 k 100.0 %  70.0 k  70.0 k  /home/u/wave/src/solver.c:71 sweep
 $ for level in L1d L3; do reusescope annotate wave.json --at $level 2>&1 | sed -n 2p; reusescope advise wave.json --at $level | head -2; done
    99.4 % of misses in L1d (32 KiB), 93.4 % of references
 For a cache of 32 KiB:
@@ -114,13 +114,13 @@ $ /usr/bin/python3 -c '
 > for row in p["code"][4:]: row.update(module="/lib64/ld-linux-x86-64.so.2", rd=[{"lo": 57344, "hi": 65535, "count": row["references"]}])
 > json.dump(p, open("cpp.json", "w"))'
 $ reusescope report cpp.json | sed -n '/^ Worst lines/,/^$/p'
- Worst lines  of your code, by misses in L2 (896 KiB), the largest too small
-        L2   share      L1d       L3  where
-    70.0 k  97.0 %   70.0 k   70.0 k  /home/u/wave/src/solver.c:71 sweep
+ Worst lines  of your code, by cycles lost: L2 15, L3 60, memory 250 (typical)
+    cycles   share     L1d      L2      L3  where
+    17.5 M  99.3 %  70.0 k  70.0 k  70.0 k  /home/u/wave/src/solver.c:71 sweep
      all its misses are first touches: streaming through new memory
-     1,800   2.5 %    1,800        0  solver.c:21 solve
+     108 k   0.6 %   1,800   1,800       0  solver.c:21 solve
      data returns after a median of 2.25 MiB, more than L2 holds
-       400   0.6 %      400        0  ...x.cpp:9 bool operator< <>(Box<> const&)
+    24.0 k   0.1 %     400     400       0  ....cpp:9 bool operator< <>(Box<>...
      8 % of references return after a median of 3.75 MiB, more than L2 holds
 \
 $ reusescope report cpp.json --full-names --section lines | tail -n +5 | head -4
@@ -146,14 +146,14 @@ $ /usr/bin/python3 -c '
 > for row in p["pairs"]: row["use"].update(file=None, line=None), row["reuse"].update(file=None, line=None)
 > json.dump(p, open("nodebug.json", "w"))'
 $ reusescope report nodebug.json | sed -n '/^ Worst lines/,/^$/p'
- Worst lines  by misses in L2 (896 KiB), the largest too small
+ Worst lines  by cycles lost: L2 15, L3 60, memory 250 (typical)
    No source lines of the program are known: compile it with -g.
-        L2   share      L1d       L3  where
-    70.0 k  97.0 %   70.0 k   70.0 k  sweep in /usr/bin/wave
+    cycles   share     L1d      L2      L3  where
+    17.5 M  99.3 %  70.0 k  70.0 k  70.0 k  sweep in /usr/bin/wave
      all its misses are first touches: streaming through new memory
-     1,800   2.5 %    1,800        0  relax in /usr/bin/wave
+     108 k   0.6 %   1,800   1,800       0  relax in /usr/bin/wave
      data returns after a median of 2.22 MiB, more than L2 holds
-       400   0.6 %      400        0  copy in /usr/bin/wave
+    24.0 k   0.1 %     400     400       0  copy in /usr/bin/wave
      8 % of references return after a median of 3.75 MiB, more than L2 holds
 \
 
@@ -227,13 +227,13 @@ $ reusescope analyze side.csv --model both | sed '/^ made by/s/,[^,]*$//'
        64 B           256 B          1 KiB           4 KiB         16 KiB
          a one cache per thread   b one cache for all threads
 \
- Worst lines  by misses in L1d (32 KiB): no cache is too small
-       L1d   share       L2       L3  where
-       300  33.3 %      300      300  0x100
+ Worst lines  by cycles lost: L2 15, L3 60, memory 250 (typical)
+    cycles   share     L1d      L2      L3  where
+    75.0 k  44.6 %     300     300     300  0x100
      all its misses are first touches: streaming through new memory
-       300  33.3 %      300      300  0x200
+    75.0 k  44.6 %     300     300     300  0x200
      all its misses are first touches: streaming through new memory
-       300  33.3 %      300      300  0x300
+    18.0 k  10.7 %     300     300     300  0x300
      mostly lines that another thread had written in between
 \
  Next  reusescope report -o report.html       one page: drag the cache size

@@ -32,10 +32,11 @@ static int never_returns(void *module, uint64_t address, int is_slot) {
     return (address & 7) == (is_slot ? 1 : 2);
 }
 
-static const uint8_t *elsewhere(void *module, uint64_t address, size_t *room) {
+static const uint8_t *elsewhere(void *module, uint64_t address, size_t *room, int *only_straight) {
     const struct memory *memory = module;
     uint64_t offset = address - memory->address;
     if (offset >= memory->bytes) return NULL;
+    *only_straight = (address & 3) == 3;
     *room = memory->bytes - offset;
     return memory->data + offset;
 }

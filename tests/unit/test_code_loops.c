@@ -89,7 +89,18 @@ __asm__(".text\n"
 
         /* calls of itself and jumps elsewhere are no loops */
         "straight_begin:\n call straight_begin\n test %eax,%eax\n je nest_begin\n jmp *8(%rdi)\n"
-        "straight_end:\n");
+        "straight_end:\n"
+
+        /* what is between two blocks and lies elsewhere belongs to the loop if it has no branches of its own */
+        "passage_begin:\n jmp passage_entry\n"
+        "passage_outer:\n xor %ecx,%ecx\n"
+        "passage_inner:\n inc %ecx\n cmp $8,%ecx\n jne passage_inner\n dec %edi\n jne passage_between\n ret\n"
+        "passage_end:\n"
+        "passage_entry:\n push %rax\n jmp passage_outer\n"
+        "passage_between:\n pop %rax\n push %rax\n jmp passage_outer\n"
+        "copied_begin:\n dec %edi\n js copied_copy\n inc %ecx\n ret\n"
+        "copied_end:\n"
+        "copied_copy:\n cmp %eax,%ecx\n jae copied_begin\n jmp copied_begin\n");
 
 #define CODE(name)                                                          \
     extern const uint8_t name##_begin[], name##_end[];                      \
@@ -116,11 +127,13 @@ CODE(address)
 CODE(computed)
 CODE(last_call)
 CODE(straight)
+CODE(passage)
+CODE(copied)
 
-extern const uint8_t nest_outer[], nest_inner[], nest_second[], nest_next[], irreducible_top[], irreducible_middle[],
-    versions_plain[], versions_next[], versions_wide[], versions_out[], switch_top[], switch_0[], switch_1[],
-    switch_2[], address_0[], address_1[], address_out[], computed_add[], computed_sub[], computed_done[],
-    last_call_part[], last_call_loop[], last_call_out[], last_call_callee[];
+extern const uint8_t passage_outer[], passage_inner[], nest_outer[], nest_inner[], nest_second[], nest_next[],
+    irreducible_top[], irreducible_middle[], versions_plain[], versions_next[], versions_wide[], versions_out[],
+    switch_top[], switch_0[], switch_1[], switch_2[], address_0[], address_1[], address_out[], computed_add[],
+    computed_sub[], computed_done[], last_call_part[], last_call_loop[], last_call_out[], last_call_callee[];
 
 /* The index of the loop at a label, RSC_NO_LOOP if there is none; its depth must be as said. */
 static uint32_t at(const struct rsc_code_loops *loops, const uint8_t *label, uint32_t depth) {
@@ -156,6 +169,28 @@ static void nests(void **state) {
     assert_int_equal(rsc_code_loops_at(&loops, loops.blocks[0].start - 1), RSC_NO_LOOP);
     rsc_code_loops_free(&loops);
     find(&loops, straight(), 0);
+    rsc_code_loops_free(&loops);
+}
+
+static const uint8_t *straight_parts(void *module, uint64_t address, size_t *room, int *only_straight) {
+    *room = 16;
+    *only_straight = 1;
+    return read_here(module, address, *room);
+}
+
+static void parts_elsewhere(void **state) {
+    (void)state;
+    struct rsc_code_loops loops;
+    struct rsc_code_bytes code = passage();
+    find(&loops, code, 1); /* not followed: only the inner loop */
+    rsc_code_loops_free(&loops);
+    code.elsewhere = straight_parts;
+    find(&loops, code, 2);
+    assert_int_equal(loops.loops[at(&loops, passage_inner, 2)].parent, at(&loops, passage_outer, 1));
+    rsc_code_loops_free(&loops);
+    code = copied();
+    code.elsewhere = straight_parts;
+    find(&loops, code, 0); /* a copy that begins anew, with a branch, makes no loop */
     rsc_code_loops_free(&loops);
 }
 
@@ -260,58 +295,58 @@ static void any_bytes(void **state) {
 
 /* ---- compiled functions ---- */
 
-static const char source[] = "extern long use(long);\n"                                    /* 1 */
-                             "extern void __attribute__((noreturn)) abort(void);\n"        /* 2 */
-                             "long nested(long *a, long n) {\n"                            /* 3 */
-                             "    long sum = 0;\n"                                         /* 4 */
-                             "    for (long i = 0; i < n; i++) {\n"                        /* 5 */
-                             "        for (long j = 0; j < n; j++) {\n"                    /* 6 */
-                             "            sum += use(a[i * n + j]);\n"                     /* 7 */
-                             "        }\n"                                                 /* 8 */
-                             "        while (a[i] > 0) {\n"                                /* 9 */
-                             "            a[i] = use(a[i]);\n"                             /* 10 */
-                             "        }\n"                                                 /* 11 */
-                             "        use(i);\n"                                           /* 12 */
-                             "    }\n"                                                     /* 13 */
-                             "    return use(sum);\n"                                      /* 14 */
-                             "}\n"                                                         /* 15 */
-                             "long machine(const unsigned char *code) {\n"                 /* 16 */
-                             "    long state = 0;\n"                                       /* 17 */
-                             "    for (;;) {\n"                                            /* 18 */
-                             "        switch (*code++) {\n"                                /* 19 */
-                             "        case 0: return use(state);\n"                        /* 20 */
-                             "        case 1: state = use(state + 1); break;\n"            /* 21 */
-                             "        case 2: state = use(state * 7); break;\n"            /* 22 */
-                             "        case 3: state = use(state - 5); break;\n"            /* 23 */
-                             "        case 4: state = use(state ^ 3); break;\n"            /* 24 */
+static const char source[] = "extern long use(long);\n" /* 1 */
+                             "extern void __attribute__((noreturn)) abort(void);\n" /* 2 */
+                             "long nested(long *a, long n) {\n" /* 3 */
+                             "    long sum = 0;\n" /* 4 */
+                             "    for (long i = 0; i < n; i++) {\n" /* 5 */
+                             "        for (long j = 0; j < n; j++) {\n" /* 6 */
+                             "            sum += use(a[i * n + j]);\n" /* 7 */
+                             "        }\n" /* 8 */
+                             "        while (a[i] > 0) {\n" /* 9 */
+                             "            a[i] = use(a[i]);\n" /* 10 */
+                             "        }\n" /* 11 */
+                             "        use(i);\n" /* 12 */
+                             "    }\n" /* 13 */
+                             "    return use(sum);\n" /* 14 */
+                             "}\n" /* 15 */
+                             "long machine(const unsigned char *code) {\n" /* 16 */
+                             "    long state = 0;\n" /* 17 */
+                             "    for (;;) {\n" /* 18 */
+                             "        switch (*code++) {\n" /* 19 */
+                             "        case 0: return use(state);\n" /* 20 */
+                             "        case 1: state = use(state + 1); break;\n" /* 21 */
+                             "        case 2: state = use(state * 7); break;\n" /* 22 */
+                             "        case 3: state = use(state - 5); break;\n" /* 23 */
+                             "        case 4: state = use(state ^ 3); break;\n" /* 24 */
                              "        case 5: do state = use(state); while (state & 1); break;\n" /* 25 */
-                             "        case 6: state = use(-state); break;\n"               /* 26 */
-                             "        case 7: abort();\n"                                  /* 27 */
-                             "        default: state = use(9); break;\n"                   /* 28 */
-                             "        }\n"                                                 /* 29 */
-                             "    }\n"                                                     /* 30 */
-                             "}\n"                                                         /* 31 */
+                             "        case 6: state = use(-state); break;\n" /* 26 */
+                             "        case 7: abort();\n" /* 27 */
+                             "        default: state = use(9); break;\n" /* 28 */
+                             "        }\n" /* 29 */
+                             "    }\n" /* 30 */
+                             "}\n" /* 31 */
                              "static inline __attribute__((always_inline)) long total(long n) {\n" /* 32 */
-                             "    long sum = 0;\n"                                         /* 33 */
-                             "    for (long k = 0; k < n; k++)\n"                          /* 34 */
-                             "        sum += use(k);\n"                                    /* 35 */
-                             "    return sum;\n"                                           /* 36 */
-                             "}\n"                                                         /* 37 */
-                             "long outer(long n) {\n"                                      /* 38 */
-                             "    long all = 0;\n"                                         /* 39 */
-                             "    do\n"                                                    /* 40 */
-                             "        all += total(n);\n"                                  /* 41 */
-                             "    while (--n);\n"                                          /* 42 */
-                             "    return all;\n"                                           /* 43 */
-                             "}\n"                                                         /* 44 */
-                             "long into(long n) {\n"                                       /* 45 */
-                             "    if (n > 5) goto middle;\n"                               /* 46 */
-                             "top:\n"                                                      /* 47 */
-                             "    n = use(n);\n"                                           /* 48 */
-                             "middle:\n"                                                   /* 49 */
-                             "    n = use(n - 1);\n"                                       /* 50 */
-                             "    if (n > 0) goto top;\n"                                  /* 51 */
-                             "    return n;\n"                                             /* 52 */
+                             "    long sum = 0;\n" /* 33 */
+                             "    for (long k = 0; k < n; k++)\n" /* 34 */
+                             "        sum += use(k);\n" /* 35 */
+                             "    return sum;\n" /* 36 */
+                             "}\n" /* 37 */
+                             "long outer(long n) {\n" /* 38 */
+                             "    long all = 0;\n" /* 39 */
+                             "    do\n" /* 40 */
+                             "        all += total(n);\n" /* 41 */
+                             "    while (--n);\n" /* 42 */
+                             "    return all;\n" /* 43 */
+                             "}\n" /* 44 */
+                             "long into(long n) {\n" /* 45 */
+                             "    if (n > 5) goto middle;\n" /* 46 */
+                             "top:\n" /* 47 */
+                             "    n = use(n);\n" /* 48 */
+                             "middle:\n" /* 49 */
+                             "    n = use(n - 1);\n" /* 50 */
+                             "    if (n > 0) goto top;\n" /* 51 */
+                             "    return n;\n" /* 52 */
                              "}\n" /* 53 */;
 
 /* In a file of its own, so that no compiler knows what is called and by whom. */
@@ -497,9 +532,13 @@ int main(void) {
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nests),       cmocka_unit_test(several_entries),
-        cmocka_unit_test(jump_tables), cmocka_unit_test(calls_that_do_not_come_back),
-        cmocka_unit_test(any_bytes),   cmocka_unit_test(compiled_functions),
+        cmocka_unit_test(nests),
+        cmocka_unit_test(parts_elsewhere),
+        cmocka_unit_test(several_entries),
+        cmocka_unit_test(jump_tables),
+        cmocka_unit_test(calls_that_do_not_come_back),
+        cmocka_unit_test(any_bytes),
+        cmocka_unit_test(compiled_functions),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -273,8 +273,14 @@ static int decode(struct decoding *decoding, const struct piece *piece) {
                      (struct jump){.at = piece->base + last, .next = NOWHERE, .target = NOWHERE, .flow = STOP});
 }
 
-/* Length of a part elsewhere: up to where control does not fall through, or to code of another piece. */
-static uint32_t length_of_part(const struct decoding *decoding, const uint8_t *code, uint64_t address, size_t room) {
+static int may_turn(const ZydisDecodedInstruction *insn) {
+    return insn->meta.category == ZYDIS_CATEGORY_COND_BR || insn->meta.category == ZYDIS_CATEGORY_CALL ||
+           insn->meta.category == ZYDIS_CATEGORY_RET;
+}
+
+/* Length of a part elsewhere: up to where control does not fall through, or to code of another piece. 0: none. */
+static uint32_t length_of_part(const struct decoding *decoding, const uint8_t *code, uint64_t address, size_t room,
+                               int only_straight) {
     ZydisDecoder decoder;
     ZydisDecodedInstruction insn;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
@@ -283,6 +289,7 @@ static uint32_t length_of_part(const struct decoding *decoding, const uint8_t *c
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     while (at < room && !ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, code + at, room - at, &insn, operands))) {
         if (at && offset_of(decoding, address + at) != NOWHERE) break;
+        if (only_straight && may_turn(&insn)) return 0;
         at += insn.length;
         if (insn.meta.category == ZYDIS_CATEGORY_UNCOND_BR || insn.meta.category == ZYDIS_CATEGORY_RET) break;
     }
@@ -307,10 +314,11 @@ static int add_parts(struct decoding *decoding) {
     for (size_t i = 0; i < decoding->jump_count; i++) {
         uint64_t outside = decoding->jumps[i].outside;
         size_t room = 0;
+        int only_straight = 0;
         if (!outside) continue;
         if (offset_of(decoding, outside) == NOWHERE && code->elsewhere && decoding->piece_count < PIECES_MAX) {
-            const uint8_t *part = code->elsewhere(code->module, outside, &room);
-            uint32_t bytes = part ? length_of_part(decoding, part, outside, room) : 0;
+            const uint8_t *part = code->elsewhere(code->module, outside, &room, &only_straight);
+            uint32_t bytes = part ? length_of_part(decoding, part, outside, room, only_straight) : 0;
             if (bytes && decoding->bytes + bytes <= RSC_CODE_BYTES_MAX) {
                 int rc = add_piece(decoding, part, outside, bytes);
                 if (rc) return rc;

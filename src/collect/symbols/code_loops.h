@@ -7,7 +7,8 @@
  * one of the forms that gcc and clang generate; a jump through a register without a
  * known table is assumed to lead to every block without another predecessor. Calls
  * return, except to functions known not to. Jumps out of the function leave it, except
- * jumps to its parts elsewhere: cold code of the compiler.
+ * jumps to its parts elsewhere: cold code of the compiler, and what `reusescope cc`
+ * inserts between two blocks.
  */
 #ifndef RSC_COLLECT_SYMBOLS_CODE_LOOPS_H
 #define RSC_COLLECT_SYMBOLS_CODE_LOOPS_H
@@ -26,8 +27,11 @@ struct rsc_code_bytes {
     const uint8_t *(*read)(void *module, uint64_t address, size_t bytes);
     /* Whether the function at `address`, or whose address is stored there (`is_slot`), never returns. May be NULL. */
     int (*never_returns)(void *module, uint64_t address, int is_slot);
-    /* The code at `address`, *room bytes, if it is a part of this function; otherwise NULL. May be NULL. */
-    const uint8_t *(*elsewhere)(void *module, uint64_t address, size_t *room);
+    /*
+     * The code at `address`, *room bytes, if it is a part of this function; otherwise NULL. *only_straight: followed
+     * only if it leads back without a branch or a call. May be NULL.
+     */
+    const uint8_t *(*elsewhere)(void *module, uint64_t address, size_t *room, int *only_straight);
     void *module;
 };
 

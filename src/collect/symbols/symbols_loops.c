@@ -61,14 +61,16 @@ static const uint8_t *read_data(void *owner, uint64_t address, size_t bytes) {
 }
 
 /*
- * Parts of a function elsewhere: the compiler's NAME.cold. The recording copies that
- * `reusescope cc` adds come back to where they began and are no part of any loop.
+ * Parts of a function elsewhere: the compiler's NAME.cold, and code without a symbol,
+ * which `reusescope cc` adds. Its recording copies come back to where they began and are
+ * no part of any loop; what it inserts between two blocks, which has no branches, is.
  */
-static const uint8_t *read_elsewhere(void *owner, uint64_t address, size_t *room) {
+static const uint8_t *read_elsewhere(void *owner, uint64_t address, size_t *room, int *only_straight) {
     const struct symbols_module *module = owner;
     const struct elf_symbol *symbol = symbols_find(&module->functions, address);
     uint64_t bytes;
-    if (!symbol || !strstr(symbol->name, ".cold")) return NULL;
+    if (symbol && !strstr(symbol->name, ".cold")) return NULL;
+    *only_straight = !symbol;
     const uint8_t *code = symbols_bytes_at(module, address, &bytes);
     *room = bytes < RSC_CODE_BYTES_MAX ? bytes : RSC_CODE_BYTES_MAX;
     return code;

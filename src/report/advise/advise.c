@@ -20,13 +20,12 @@
 
 typedef int look(const struct rsc_evidence *evidence, struct rsc_advice *advice);
 
-static int misses_matter(const struct rsc_evidence *evidence) { return evidence->miss_ratio >= RSC_MISS_RATIO_WORTH; }
-
-/* Whether an earlier rule has given advice about the place. */
-static int is_said(const struct rsc_evidence *evidence, const char *rule, const struct rsc_place *place) {
+/* Whether a rule about how lines are used has given advice about the place. */
+static int is_said(const struct rsc_evidence *evidence, const struct rsc_place *place) {
     for (size_t i = 0; i < evidence->said->count; i++) {
         const struct rsc_advice *advice = &evidence->said->items[i];
-        if (strcmp(advice->rule, rule)) continue;
+        if (strcmp(advice->rule, "interchange") && strcmp(advice->rule, "order") && strcmp(advice->rule, "tiling"))
+            continue;
         for (size_t k = 0; k < advice->pair_count; k++)
             if (!rsc_place_compare(&advice->pairs[k].row->reuse, place)) return 1;
     }
@@ -37,26 +36,39 @@ static int is_said(const struct rsc_evidence *evidence, const char *rule, const 
 static int line_use(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_ranking *lines = &evidence->lines;
     char more[200] = "";
-    if (!misses_matter(evidence)) return 0;
+    if (!rsc_misses_matter(evidence)) return 0;
     for (size_t i = 0; i < lines->count; i++) {
         const struct rsc_rank *rank = &lines->ranks[i];
         advice->share = rsc_share_of(evidence, rank->misses);
         if (advice->share < RSC_SHARE_WORTH) return 0; /* the rest are smaller still */
         struct rsc_line_use use = rsc_line_use(evidence, rsc_worst_of_line(evidence, rank));
         advice->place = &((const struct rsc_code_row *)rank->rows[0])->place;
-        if (!rsc_line_use_is_little(evidence, &use) || is_said(evidence, "interchange", advice->place)) continue;
-        if (use.stride.seen && 2 * use.stride.same > use.stride.seen)
+        if (!rsc_line_use_is_little(evidence, &use) || is_said(evidence, advice->place)) continue;
+        int records = rsc_line_use_is_of_records(&use);
+        uint64_t line_bytes = evidence->profile->made.line_bytes;
+        if (use.stride.seen && rsc_stride_is_regular(&use.stride))
             snprintf(more, sizeof more, " Its stride is %s in %s of the steps seen.",
                      rsc_show_bytes(use.stride.bytes).text,
                      rsc_show_percent((double)use.stride.same / (double)use.stride.seen).text);
+        if (records)
+            snprintf(more + strlen(more), sizeof more - strlen(more),
+                     " It uses %u bytes of every %s and none of those between.", use.stride.access_bytes,
+                     rsc_show_bytes(use.stride.apart).text);
         snprintf(advice->evidence, sizeof advice->evidence,
                  "%s causes %s of misses; each %s line it fetches serves only %.2f references.%s",
                  rsc_place_in_short(advice->place, 0).text, rsc_show_percent(advice->share).text,
-                 rsc_show_bytes(evidence->profile->made.line_bytes).text, use.uses, more);
-        snprintf(
-            advice->attempt, sizeof advice->attempt,
-            "Access memory in storage order (interchange the loops, or transpose the data), or store data that is used "
-            "together side by side: one array per field instead of an array of whole records.");
+                 rsc_show_bytes(line_bytes).text, use.uses, more);
+        snprintf(advice->attempt, sizeof advice->attempt, "%s",
+                 records ? "Store what the loop uses side by side: an array of this field instead of an array of whole "
+                           "records, or the fields that it uses in records of their own."
+                         : "Access memory in storage order (interchange the loops, or transpose the data), or store "
+                           "data that is used together side by side: one array per field instead of an array of whole "
+                           "records.");
+        double used = use.stride.seen ? use.bytes : use.uses * 8; /* where sizes are not known, 8 bytes each */
+        rsc_advice_gains_rank(evidence, lines, rank, 1 - used / (double)line_bytes, advice);
+        rsc_advice_sureness(evidence, &use.stride, advice);
+        if (records) rsc_change_field(advice, advice->place);
+        else rsc_change_show(advice, &advice->place, 1);
         return 1;
     }
     return 0;
@@ -66,6 +78,14 @@ static uint64_t false_misses(const struct rsc_profile *profile) {
     uint64_t sum = 0;
     for (size_t i = 0; i < profile->sharing_count; i++) sum += profile->sharing[i].false_misses;
     return sum;
+}
+
+/* A line that another thread wrote comes from its cache, which takes as long as from the largest of all. */
+static int sharing_matters(const struct rsc_evidence *evidence, uint64_t misses) {
+    const struct rsc_machine *machine = evidence->machine;
+    double cycles = machine && machine->level_count ? machine->levels[machine->level_count - 1].cycles
+                                                    : rsc_machine_cycles_beyond(NULL, 2 << 20);
+    return rsc_is_worth(evidence, (double)misses, cycles);
 }
 
 /* "thread 1 bytes 0-7, thread 2 bytes 8-15": the first users of a line. */
@@ -83,7 +103,8 @@ static int false_sharing(const struct rsc_evidence *evidence, struct rsc_advice 
     const struct rsc_profile *profile = evidence->profile;
     uint64_t misses = false_misses(profile);
     advice->share = rsc_share_of(evidence, misses);
-    if (advice->share < RSC_SHARE_WORTH || !misses_matter(evidence) || !profile->false_sharing_count) return 0;
+    if (advice->share < RSC_SHARE_WORTH || !sharing_matters(evidence, misses) || !profile->false_sharing_count)
+        return 0;
     const struct rsc_false_sharing_row *worst = &profile->false_sharing[0];
     char users[160], where[120] = "", code[300] = "";
     say_users(worst, users, sizeof users);
@@ -104,29 +125,36 @@ static int false_sharing(const struct rsc_evidence *evidence, struct rsc_advice 
              "Give each thread's part its own line: pad or align it to %s (_Alignas(%llu)), or let each thread work "
              "on a local variable and store the result at the end.",
              rsc_show_bytes(profile->made.line_bytes).text, (unsigned long long)profile->made.line_bytes);
+    rsc_advice_gains_invalidated(evidence, misses, advice);
+    rsc_change_show(advice, (const struct rsc_place *[]){advice->place, advice->other}, 2);
     return 1;
 }
 
 /* Lines invalidated by other threads' writes, without known false sharing. */
 static int sharing(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
-    const struct rsc_object_row *most = NULL;
-    uint64_t taken = profile->invalidated - (profile->sharing_count ? false_misses(profile) : 0);
+    uint64_t taken = profile->invalidated - (profile->sharing_count ? false_misses(profile) : 0), most = 0;
+    const char *object = NULL;
     advice->share = rsc_share_of(evidence, taken);
-    if (advice->share < RSC_SHARE_WORTH || !misses_matter(evidence)) return 0;
-    for (size_t i = 0; i < profile->object_count; i++)
-        if (profile->objects[i].invalidated > (most ? most->invalidated : 0)) most = &profile->objects[i];
+    if (advice->share < RSC_SHARE_WORTH || !sharing_matters(evidence, taken)) return 0;
+    for (size_t i = 0; i < evidence->objects.count; i++)
+        if (evidence->objects.ranks[i].invalidated > most) {
+            most = evidence->objects.ranks[i].invalidated;
+            object = ((const struct rsc_object_row *)evidence->objects.ranks[i].rows[0])->name;
+        }
     for (size_t i = 0, worst = 0; i < profile->code_count; i++)
         if (profile->code[i].invalidated > worst && !rsc_place_is_other(&profile->code[i].place))
             worst = profile->code[i].invalidated, advice->place = &profile->code[i].place;
     char where[200] = "";
-    if (most && most->name)
-        snprintf(where, sizeof where, " Most are in %.120s (%s).", most->name,
-                 rsc_show_percent((double)most->invalidated / (double)profile->invalidated).text);
+    if (object)
+        snprintf(where, sizeof where, " Most are in %.120s (%s).", object,
+                 rsc_show_percent((double)most / (double)profile->invalidated).text);
     rsc_make_plain(where);
     snprintf(advice->evidence, sizeof advice->evidence,
              "%s of misses (%s) are to lines that another thread had written since.%s",
              rsc_show_percent(advice->share).text, rsc_show_count(taken).text, where);
+    rsc_advice_gains_invalidated(evidence, taken, advice);
+    rsc_change_show(advice, &advice->place, 1);
     if (profile->sharing_count) {
         snprintf(advice->attempt, sizeof advice->attempt,
                  "They share what they write there: let each thread sum up, or queue, on its own and join the results "
@@ -150,13 +178,15 @@ static int imbalance(const struct rsc_evidence *evidence, struct rsc_advice *adv
         sum += (double)profile->threads[i].references;
         if (!most || profile->threads[i].references > most->references) most = &profile->threads[i];
     }
-    double mean = sum / (double)profile->thread_count, times = mean > 0 ? (double)most->references / mean : 0;
+    size_t at_work = 0; /* a thread that only starts the others and waits for them does not count */
+    for (size_t i = 0; i < profile->thread_count; i++)
+        at_work += 100 * (double)profile->threads[i].references >= (double)most->references;
+    double mean = sum / (double)at_work, times = mean > 0 ? (double)most->references / mean : 0;
     if (times < UNEVEN) return 0;
     advice->share = (double)most->references / sum;
     snprintf(advice->evidence, sizeof advice->evidence,
              "Thread %s makes %s of all references of %s threads, %.1f times the mean: the others wait for it.",
-             rsc_show_count(most->tid).text, rsc_show_percent(advice->share).text,
-             rsc_show_count(profile->thread_count).text, times);
+             rsc_show_count(most->tid).text, rsc_show_percent(advice->share).text, rsc_show_count(at_work).text, times);
     snprintf(
         advice->attempt, sizeof advice->attempt,
         "Hand out smaller pieces of work (schedule(dynamic) or guided for loops whose turns differ), and let what one "
@@ -167,7 +197,7 @@ static int imbalance(const struct rsc_evidence *evidence, struct rsc_advice *adv
 /* A little more cache, or a little less data, would be enough. */
 static int cache_cliff(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
-    if (!misses_matter(evidence) || profile->rd_capped) return 0;
+    if (!rsc_misses_matter(evidence) || profile->rd_capped) return 0;
     if (rsc_lines_are_words(profile)) return 0; /* the lines around them need more cache, how much is not known */
     double here = evidence->miss_ratio;
     double twice = rsc_profile_miss_ratio(profile, 2 * evidence->size.lines);
@@ -179,6 +209,8 @@ static int cache_cliff(const struct rsc_evidence *evidence, struct rsc_advice *a
     if (!at || at->lines > 2 * evidence->size.lines) return 0;
     uint64_t more = at->bytes - evidence->size.bytes;
     advice->share = (here - at->miss_ratio) / here;
+    advice->gain.is_known = 1;
+    advice->gain.misses = (uint64_t)(advice->share * (double)evidence->misses);
     snprintf(advice->evidence, sizeof advice->evidence,
              "%s more cache than %s would remove %s of the misses: the miss ratio falls from %s to %s at %s.",
              rsc_show_bytes(more).text, rsc_show_bytes(evidence->size.bytes).text, rsc_show_percent(advice->share).text,
@@ -196,7 +228,7 @@ static int cold_dominated(const struct rsc_evidence *evidence, struct rsc_advice
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_object_row *most = NULL;
     advice->share = rsc_share_of(evidence, profile->cold);
-    if (advice->share < COLD_SHARE || !misses_matter(evidence)) return 0;
+    if (advice->share < COLD_SHARE || !rsc_misses_matter(evidence)) return 0;
     for (size_t i = 0; i < profile->object_count; i++)
         if (profile->objects[i].cold > (most ? most->cold : 0)) most = &profile->objects[i];
     for (size_t i = 0, worst = 0; i < profile->code_count; i++)
@@ -222,6 +254,7 @@ static const struct {
     {"fusion", "Two loops go over the same data", rsc_advise_fusion},
     {"interchange", "A loop steps over whole lines", rsc_advise_interchange},
     {"tiling", "A loop comes back to all its data", rsc_advise_tiling},
+    {"order", "Data lies in another order than it is used in", rsc_advise_order},
     {"long-distance", "Data comes back too late", rsc_advise_long_distance},
     {"line-use", "Little of each line is used", line_use},
     {"false-sharing", "Threads write side by side in one line", false_sharing},
@@ -239,27 +272,34 @@ static int larger_share(const void *left, const void *right) {
 }
 
 int rsc_advise(struct rsc_advices *advices, const struct rsc_profile *profile, const struct rsc_report_style *style) {
-    struct rsc_evidence evidence = {
-        .profile = profile, .size = rsc_rank_size(profile, style, style->at_bytes), .said = advices};
+    struct rsc_evidence evidence = {.profile = profile,
+                                    .machine = style->machine,
+                                    .size = rsc_rank_size(profile, style, style->at_bytes),
+                                    .said = advices};
     uint64_t lines = evidence.size.lines;
     *advices = (struct rsc_advices){.size_bytes = evidence.size.bytes};
     if (!profile->references || rsc_profile_is_requests(profile))
         return 0; /* the rules do not apply to whole objects */
     evidence.misses = rsc_profile_coarse_misses(profile, lines);
     evidence.miss_ratio = rsc_profile_miss_ratio(profile, lines);
+    evidence.miss_cycles = rsc_machine_cycles_beyond(style->machine, evidence.size.bytes);
     advices->items = calloc(RULES, sizeof *advices->items);
     int status = advices->items ? 0 : RSC_ENOMEM;
     if (!status) status = rsc_ranking_make(&evidence.lines, profile, RSC_RANK_LINES, lines);
     if (!status) status = rsc_ranking_make(&evidence.pairs, profile, RSC_RANK_PAIRS, lines);
+    if (!status) status = rsc_ranking_make(&evidence.objects, profile, RSC_RANK_OBJECTS, lines);
     if (!status) rsc_evidence_shape_pairs(&evidence);
     for (size_t i = 0; !status && i < RULES; i++) {
         struct rsc_advice *advice = &advices->items[advices->count];
         *advice = (struct rsc_advice){.rule = rules[i].rule, .title = rules[i].title};
-        advices->count += rules[i].look(&evidence, advice) != 0;
+        if (!rules[i].look(&evidence, advice)) continue;
+        if (!advice->why_sure[0]) rsc_advice_sureness(&evidence, NULL, advice);
+        advices->count++;
     }
     if (!status) qsort(advices->items, advices->count, sizeof *advices->items, larger_share);
     rsc_ranking_free(&evidence.lines);
     rsc_ranking_free(&evidence.pairs);
+    rsc_ranking_free(&evidence.objects);
     if (status < 0) rsc_advices_free(advices);
     return status;
 }

@@ -22,9 +22,10 @@
 
 #include "report/advise/advise_evidence.h"
 #include "report/draw/place_text.h"
+#include "report/own_code.h"
 #include "report/text/worst.h"
 
-#define STEPS_WORTH 16 /* with fewer steps seen, the stride is not known */
+#define STEPS_WORTH 3 /* with fewer steps seen, the stride is not known; with few, advice is less sure */
 #define OBJECT_COLUMNS 100
 
 /* ---- how lines of memory are used ---- */
@@ -94,23 +95,55 @@ int rsc_line_use_is_little(const struct rsc_evidence *evidence, const struct rsc
     uint64_t line_bytes = evidence->profile->made.line_bytes;
     if (!(use->uses > 0)) return 0;
     if (!use->stride.seen) return use->uses < RSC_LITTLE_USE;
-    return use->stride.bytes >= line_bytes && use->bytes <= (double)line_bytes / 2;
+    if (use->bytes > (double)line_bytes / 2) return 0;
+    return use->stride.bytes >= line_bytes || !rsc_stride_is_regular(&use->stride) || rsc_line_use_is_of_records(use);
 }
 
-static int is_regular(const struct rsc_stride *stride) { return 2 * stride->same > stride->seen; }
+int rsc_line_use_is_of_records(const struct rsc_line_use *use) {
+    return use->stride.seen && use->stride.access_bytes && use->stride.apart >= 2ull * use->stride.access_bytes &&
+           rsc_stride_is_regular(&use->stride) && use->stride.bytes == use->stride.apart;
+}
 
 /* ---- shapes ---- */
 
-/* One loop for both ends: its stride decides. */
-static enum rsc_pair_shape shape_of_loop(const struct rsc_evidence *evidence, const struct rsc_pair_row *pair) {
-    const struct rsc_code_row *row = row_of_pc(evidence->profile, pair->reuse.pc);
-    if (!row) return RSC_SHAPE_OTHER;
-    struct rsc_line_use use = rsc_line_use(evidence, row);
-    if (use.stride.seen && !is_regular(&use.stride)) return RSC_SHAPE_OTHER;
-    return rsc_line_use_is_little(evidence, &use) ? RSC_SHAPE_INTERCHANGE : RSC_SHAPE_TILING;
+/*
+ * Whether a loop that steps over whole lines also goes through other data in order, to
+ * which it does not come back in the next iteration of the loop around it. Exchanged, it
+ * would step over that data instead. Data that it comes back to at once would stay in
+ * place: the other loop is then the right inner one.
+ */
+static int goes_on_elsewhere(const struct rsc_evidence *evidence, const struct rsc_code_row *row, uint64_t distance) {
+    const struct rsc_profile *profile = evidence->profile;
+    uint64_t from = distance / 4 < RSC_SMALL_LINES ? distance / 4 : RSC_SMALL_LINES;
+    for (size_t i = 0; i < profile->code_count; i++) {
+        const struct rsc_code_row *other = &profile->code[i];
+        const struct rsc_stride *stride = &other->stride;
+        if (!other->place.loop || !row->place.loop || !rsc_loop_same(profile, other->place.loop, row->place.loop))
+            continue;
+        if (2 * other->references < row->references || stride->seen < STEPS_WORTH || !rsc_stride_is_regular(stride) ||
+            !stride->bytes || stride->bytes >= profile->made.line_bytes)
+            continue;
+        uint64_t soon = rsc_histogram_at_least(&other->rd, from) - rsc_histogram_at_least(&other->rd, 4 * distance);
+        uint64_t late = other->cold + rsc_histogram_at_least(&other->rd, 4 * distance);
+        if (late > soon) return 1;
+    }
+    return 0;
 }
 
-static enum rsc_pair_shape shape_of(const struct rsc_evidence *evidence, const struct rsc_far_pair *far) {
+/* One loop for both ends: its stride decides. */
+static enum rsc_pair_shape shape_of_loop(const struct rsc_evidence *evidence, struct rsc_far_pair *far) {
+    const struct rsc_code_row *row = row_of_pc(evidence->profile, far->row->reuse.pc);
+    if (!row) return RSC_SHAPE_OTHER;
+    struct rsc_line_use use = rsc_line_use(evidence, row);
+    int little = rsc_line_use_is_little(evidence, &use);
+    if (use.stride.seen && !rsc_stride_is_regular(&use.stride)) return little ? RSC_SHAPE_ORDER : RSC_SHAPE_OTHER;
+    if (!little) return RSC_SHAPE_TILING;
+    if (rsc_line_use_is_of_records(&use)) return RSC_SHAPE_RECORDS;
+    far->swaps = goes_on_elsewhere(evidence, row, rsc_rank_median(&evidence->pairs, far->rank, evidence->size.lines));
+    return far->swaps ? RSC_SHAPE_TILING : RSC_SHAPE_INTERCHANGE;
+}
+
+static enum rsc_pair_shape shape_of(const struct rsc_evidence *evidence, struct rsc_far_pair *far) {
     const struct rsc_pair_ancestor *common = &far->common;
     const struct rsc_profile *profile = evidence->profile;
     int in_use = common->use_loop != 0, in_reuse = common->reuse_loop != 0;
@@ -123,7 +156,7 @@ static enum rsc_pair_shape shape_of(const struct rsc_evidence *evidence, const s
     if (in_use && in_reuse && !rsc_loop_same(profile, common->use_loop, common->reuse_loop)) return RSC_SHAPE_FUSION;
     if (in_use != in_reuse && !common->loop) return RSC_SHAPE_OTHER; /* one end is outside any loop */
     if (!common->around && !in_use) return RSC_SHAPE_OTHER;
-    return shape_of_loop(evidence, far->row);
+    return shape_of_loop(evidence, far);
 }
 
 static const struct rsc_pair_row *heaviest(const struct rsc_evidence *evidence, const struct rsc_rank *rank) {
@@ -162,17 +195,24 @@ static struct words words_of_object(const struct rsc_pair_row *pair) {
     return words;
 }
 
+static const struct rsc_place *place_of_loop(const struct rsc_profile *profile, uint32_t loop) {
+    return loop ? &profile->loops[loop - 1].place : NULL;
+}
+
 /* "the loop at solver.c:70 (relax)". */
-static struct words words_of_loop(const struct rsc_profile *profile, uint32_t loop) {
+static struct words words_of_loop_at(const struct rsc_place *place) {
     struct words words = {"the loop"};
-    if (!loop) return words;
-    const struct rsc_place *place = &profile->loops[loop - 1].place;
+    if (!place) return words;
     struct rsc_place_short name = rsc_place_in_short(place, 0);
     if (place->function && place->file && place->line)
         snprintf(words.text, sizeof words.text, "the loop at %s (%.80s)", name.text, place->function);
     else snprintf(words.text, sizeof words.text, "the loop at %s", name.text);
     rsc_make_plain(words.text);
     return words;
+}
+
+static struct words words_of_loop(const struct rsc_profile *profile, uint32_t loop) {
+    return words_of_loop_at(place_of_loop(profile, loop));
 }
 
 /* "after a median of 85.0 k other lines (5.19 MiB)". */
@@ -213,7 +253,7 @@ static const struct rsc_far_pair *gather(const struct rsc_evidence *evidence, en
                                          rsc_rank_median(&evidence->pairs, far->rank, evidence->size.lines)};
     }
     advice->share = rsc_share_of(evidence, misses);
-    if (!first || advice->share < RSC_SHARE_WORTH || !(evidence->miss_ratio >= RSC_MISS_RATIO_WORTH)) return NULL;
+    if (!first || advice->share < RSC_SHARE_WORTH || !rsc_misses_matter(evidence)) return NULL;
     advice->place = &first->row->reuse;
     advice->other = &first->row->use;
     advice->loop = first->common.around;
@@ -221,6 +261,20 @@ static const struct rsc_far_pair *gather(const struct rsc_evidence *evidence, en
     if (reach < rsc_rows_told_apart(evidence->profile) && !rsc_lines_are_words(evidence->profile))
         advice->pays_below = rsc_lines_to_bytes(reach, evidence->profile->made.line_bytes);
     return first;
+}
+
+/* What all pairs of a shape would gain if `share` of their misses were avoided. */
+static void tell_gain(const struct rsc_evidence *evidence, enum rsc_pair_shape shape, double share,
+                      struct rsc_advice *advice) {
+    for (size_t i = 0; i < evidence->far_count; i++)
+        if (evidence->far[i].shape == shape)
+            rsc_advice_gains_rank(evidence, &evidence->pairs, evidence->far[i].rank, share, advice);
+}
+
+/* The share of misses that is avoided if all bytes of each line are used before it is left. */
+static double share_of_whole_lines(const struct rsc_evidence *evidence, const struct rsc_line_use *use) {
+    double used = use->stride.seen ? use->bytes : use->uses * 8; /* where sizes are not known, 8 bytes each */
+    return 1 - used / (double)evidence->profile->made.line_bytes;
 }
 
 /* " 3 more pairs are like it; together they are 61 % of misses." */
@@ -260,6 +314,11 @@ int rsc_advise_fusion(const struct rsc_evidence *evidence, struct rsc_advice *ad
         "blocks of less than %s.",
         rsc_show_bytes(evidence->size.bytes).text);
     tell_others(evidence, far, advice);
+    tell_gain(evidence, RSC_SHAPE_FUSION, 1, advice);
+    rsc_change_show(advice,
+                    (const struct rsc_place *[]){place_of_loop(profile, far->common.use_loop), &far->row->use,
+                                                 place_of_loop(profile, far->common.reuse_loop), &far->row->reuse},
+                    4);
     return 1;
 }
 
@@ -310,15 +369,40 @@ int rsc_advise_interchange(const struct rsc_evidence *evidence, struct rsc_advic
     else
         say(advice->evidence, " In %s, a line serves only %.2f references each time it is fetched.",
             words_of_loop(profile, inner).text, use.uses);
-    if (outer)
+    if (outer) {
+        struct rsc_place around = *place_of_loop(profile, outer);
+        uint32_t line = rsc_source_loop_around(&around, place_of_loop(profile, inner));
+        if (line) around.line = line;
         say(advice->attempt,
             "Interchange it with %s, so that the next iteration uses the next bytes of the line; or transpose the "
             "data, so that data used together is side by side.",
-            words_of_loop(profile, outer).text);
-    else
+            words_of_loop_at(&around).text);
+        if (line) rsc_change_exchange(advice, place_of_loop(profile, inner), line);
+    } else
         say(advice->attempt,
             "Store the data so that the next iteration uses the next bytes: transpose it, or use one array per field "
             "instead of an array of whole records.");
+    tell_others(evidence, far, advice);
+    tell_gain(evidence, RSC_SHAPE_INTERCHANGE, share_of_whole_lines(evidence, &use), advice);
+    rsc_advice_sureness(evidence, &use.stride, advice);
+    return 1;
+}
+
+/* A transposition: whichever loop is the inner one, it steps over whole lines of something. */
+static int advise_both_ways(const struct rsc_evidence *evidence, const struct rsc_far_pair *far, uint32_t inner,
+                            uint32_t outer, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    say(advice->evidence,
+        "%s of misses: %s steps over whole lines%s and comes back to a line (at %s) only %s. It goes through other data "
+        "in order: with the loops interchanged it would step over that instead.",
+        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_loop(profile, inner).text,
+        words_of_object(far->row).text, rsc_place_in_short(&far->row->reuse, 0).text,
+        words_of_distance(evidence, far).text);
+    say(advice->attempt,
+        "Cut both loops into tiles, so that the lines of both fit in %s until all of their bytes are used.",
+        rsc_show_bytes(evidence->size.bytes).text);
+    uint32_t line = outer ? rsc_source_loop_around(place_of_loop(profile, outer), place_of_loop(profile, inner)) : 0;
+    if (line) rsc_change_tile(advice, place_of_loop(profile, inner), line, evidence->size.bytes);
     tell_others(evidence, far, advice);
     return 1;
 }
@@ -329,6 +413,11 @@ int rsc_advise_tiling(const struct rsc_evidence *evidence, struct rsc_advice *ad
     uint32_t inner, outer;
     if (!far) return 0;
     loops_of(profile, far, &inner, &outer);
+    const struct rsc_code_row *row = row_of_pc(profile, far->row->reuse.pc);
+    struct rsc_stride stride = row ? rsc_line_use(evidence, row).stride : (struct rsc_stride){0};
+    rsc_advice_sureness(evidence, &stride, advice);
+    tell_gain(evidence, RSC_SHAPE_TILING, 1, advice);
+    if (far->swaps) return advise_both_ways(evidence, far, inner, outer, advice);
     say(advice->evidence, "%s of misses: %s goes through its data%s%s, and %s comes back to a %s only %s",
         rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_loop(profile, inner).text,
         words_of_object(far->row).text, rsc_lines_are_seen(profile) ? " in order" : "",
@@ -343,12 +432,46 @@ int rsc_advise_tiling(const struct rsc_evidence *evidence, struct rsc_advice *ad
             " If it uses little of each line, which these reuses do not show, interchange the loops instead: an exact "
             "profile with lines of 64 bytes shows it.");
     tell_others(evidence, far, advice);
+    rsc_change_show(
+        advice,
+        (const struct rsc_place *[]){place_of_loop(profile, outer), place_of_loop(profile, inner), &far->row->reuse},
+        3);
     return 1;
+}
+
+int rsc_advise_order(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    const struct rsc_far_pair *far = gather(evidence, RSC_SHAPE_ORDER, advice);
+    if (!far) return 0;
+    struct rsc_line_use use = rsc_line_use(evidence, row_of_pc(profile, far->row->reuse.pc));
+    uint32_t inner, outer;
+    loops_of(profile, far, &inner, &outer);
+    say(advice->evidence,
+        "%s of misses: %s jumps through its data%s (%s of the steps seen have the most common stride), and each %s line "
+        "that %s fetches serves only %.2f references, at most %.0f bytes. It is used again only %s.",
+        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_loop(profile, inner).text,
+        words_of_object(far->row).text, rsc_show_percent((double)use.stride.same / (double)use.stride.seen).text,
+        rsc_show_bytes(profile->made.line_bytes).text, rsc_place_in_short(&far->row->reuse, 0).text, use.uses,
+        use.bytes, words_of_distance(evidence, far).text);
+    say(advice->attempt,
+        "Put the data in the order it is used in: link or sort it once by its place in memory, allocate the nodes of a "
+        "list one after the other, or copy them into an array. Or use the data in the order it lies in.");
+    tell_others(evidence, far, advice);
+    tell_gain(evidence, RSC_SHAPE_ORDER, share_of_whole_lines(evidence, &use), advice);
+    rsc_advice_sureness(evidence, &use.stride, advice);
+    rsc_change_show(advice, (const struct rsc_place *[]){place_of_loop(profile, inner), &far->row->reuse}, 2);
+    return 1;
+}
+
+/* Whether it is about code of a library, which the user's code, named by other advice, calls. */
+static int is_beside_the_point(const struct rsc_evidence *evidence, const struct rsc_far_pair *far) {
+    const struct rsc_code_row *row = row_of_pc(evidence->profile, far->row->reuse.pc);
+    return row && !rsc_own_place(row) && evidence->said->count;
 }
 
 int rsc_advise_long_distance(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_far_pair *far = gather(evidence, RSC_SHAPE_OTHER, advice);
-    if (!far) return 0;
+    if (!far || is_beside_the_point(evidence, far)) return 0;
     const char *unit = rsc_unit_of(evidence->profile);
     int itself = !rsc_place_compare(&far->row->use, &far->row->reuse);
     say(advice->evidence, "%s of misses are %ss%s used at %s and again at %s %s.",
@@ -360,5 +483,7 @@ int rsc_advise_long_distance(const struct rsc_evidence *evidence, struct rsc_adv
                : "Bring the two places together: run the second on a block of less than %s right after the first.",
         rsc_show_bytes(evidence->size.bytes).text);
     tell_others(evidence, far, advice);
+    tell_gain(evidence, RSC_SHAPE_OTHER, 1, advice);
+    rsc_change_show(advice, (const struct rsc_place *[]){&far->row->use, &far->row->reuse}, 2);
     return 1;
 }

@@ -1,4 +1,5 @@
 /* advise_text.c - advice as text and as JSON. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -8,8 +9,52 @@
 #include "report/draw/text_buffer.h"
 #include "report/draw/units.h"
 
+const char *rsc_sureness_words(enum rsc_sureness sure) {
+    static const char *const words[] = {"low", "medium", "high"};
+    return words[sure];
+}
+
+void rsc_advice_gain_words(const struct rsc_advice *advice, uint64_t size_bytes, const struct rsc_machine *machine,
+                           char words[RSC_ADVICE_TEXT]) {
+    const struct rsc_advice_gain *gain = &advice->gain;
+    size_t used = (size_t)snprintf(words, RSC_ADVICE_TEXT, "Up to %s misses in %s", rsc_show_short(gain->misses).text,
+                                   rsc_show_bytes(size_bytes).text);
+    for (size_t i = 0; machine && i < machine->level_count && used < RSC_ADVICE_TEXT; i++)
+        if (gain->at[i] && machine->levels[i].size_bytes != size_bytes)
+            used += (size_t)snprintf(words + used, RSC_ADVICE_TEXT - used, ", %s in %s",
+                                     rsc_show_short(gain->at[i]).text, machine->levels[i].name);
+    if (gain->cycles >= 1 && used < RSC_ADVICE_TEXT)
+        used += (size_t)snprintf(words + used, RSC_ADVICE_TEXT - used, "; they wait about %s cycles",
+                                 rsc_show_short((uint64_t)gain->cycles).text);
+    if (used < RSC_ADVICE_TEXT) snprintf(words + used, RSC_ADVICE_TEXT - used, ".");
+}
+
+static void put_gain(struct rsc_text *text, const struct rsc_advice *advice, const struct rsc_advices *advices,
+                     const struct rsc_report_style *style) {
+    char words[RSC_ADVICE_TEXT];
+    if (!advice->gain.is_known) return;
+    rsc_advice_gain_words(advice, advices->size_bytes, style->machine, words);
+    rsc_text_put(text, "   gain: ");
+    rsc_text_paragraph(text, 9, style->width, words);
+}
+
+/* Source lines are cut to the width. */
+static void put_change(struct rsc_text *text, const char *change, unsigned width) {
+    for (int first = 1; *change; first = 0) {
+        size_t length = strcspn(change, "\n");
+        rsc_text_put(text, "%s", first ? "   code: " : "         ");
+        unsigned room = width > text->column ? width - text->column : 0;
+        rsc_text_tint(text, RSC_DIM);
+        rsc_text_put(text, "%.*s", (int)(length < room ? length : room), change);
+        rsc_text_tint(text, RSC_PLAIN);
+        rsc_text_put(text, "\n");
+        change += length + (change[length] == '\n');
+    }
+}
+
 static int put_profile(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
     struct rsc_advices advices;
+    char sure[RSC_ADVICE_TEXT + 16];
     int status = rsc_advise(&advices, profile, style);
     if (status < 0) return status;
     if (!advices.count)
@@ -27,6 +72,11 @@ static int put_profile(struct rsc_text *text, const struct rsc_profile *profile,
         rsc_text_paragraph(text, 9, style->width, advice->evidence);
         rsc_text_put(text, "   try:  ");
         rsc_text_paragraph(text, 9, style->width, advice->attempt);
+        put_gain(text, advice, &advices, style);
+        rsc_text_put(text, "   sure: ");
+        snprintf(sure, sizeof sure, "%s; %s.", rsc_sureness_words(advice->sure), advice->why_sure);
+        rsc_text_paragraph(text, 9, style->width, sure);
+        put_change(text, advice->change, style->width);
     }
     rsc_advices_free(&advices);
     return 0;
@@ -67,6 +117,28 @@ static void put_place(struct rsc_json *json, const char *key, const struct rsc_p
 
 static void put_loop(struct rsc_json *json, const struct rsc_profile *profile, uint32_t loop) {
     put_place(json, "loop", loop ? &profile->loops[loop - 1].place : NULL);
+}
+
+/* What it gains, at the size and in the machine's caches. */
+static void put_json_gain(struct rsc_json *json, const struct rsc_advice *advice, const struct rsc_machine *machine) {
+    rsc_json_key(json, "gain");
+    if (!advice->gain.is_known) {
+        rsc_json_null(json);
+        return;
+    }
+    rsc_json_object(json);
+    rsc_json_key_u64(json, "misses", advice->gain.misses);
+    rsc_json_key_array(json, "caches");
+    for (size_t i = 0; machine && i < machine->level_count; i++) {
+        rsc_json_object(json);
+        rsc_json_key_string(json, "name", machine->levels[i].name);
+        rsc_json_key_u64(json, "bytes", machine->levels[i].size_bytes);
+        rsc_json_key_u64(json, "misses", advice->gain.at[i]);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+    if (advice->gain.cycles > 0) rsc_json_key_double(json, "cycles", advice->gain.cycles);
+    rsc_json_object_end(json);
 }
 
 /* The pairs it is about, and their common ancestor. */
@@ -115,6 +187,10 @@ int rsc_advise_json(const struct rsc_result *result, const struct rsc_report_sty
             rsc_json_key_double(&json, "share", advice->share);
             rsc_json_key_string(&json, "evidence", advice->evidence);
             rsc_json_key_string(&json, "try", advice->attempt);
+            put_json_gain(&json, advice, style->machine);
+            rsc_json_key_string(&json, "sure", rsc_sureness_words(advice->sure));
+            rsc_json_key_string(&json, "sure_because", advice->why_sure);
+            rsc_json_key_string(&json, "change", advice->change[0] ? advice->change : NULL);
             put_place(&json, "place", advice->place);
             put_place(&json, "used_before", advice->other);
             put_loop(&json, profiles[i], advice->loop);

@@ -1,5 +1,6 @@
 /*
- * machine.h - the data caches of a machine, marked on every plot.
+ * machine.h - the data caches of a machine, marked on every plot, and how long a load
+ * waits for what they hold.
  */
 #ifndef RSC_REPORT_MACHINE_H
 #define RSC_REPORT_MACHINE_H
@@ -13,11 +14,14 @@ struct rsc_machine_level {
     char name[8]; /* "L1d", "L2", "L3" */
     unsigned level;
     uint64_t size_bytes;
+    double cycles; /* a load waits for a line it holds */
 };
 
 struct rsc_machine {
     struct rsc_machine_level levels[RSC_MACHINE_LEVELS_MAX]; /* ascending in size */
     size_t level_count;
+    double memory_cycles; /* a load waits for a line that no cache holds */
+    int is_measured; /* the cycles are this machine's (doctor --latency) or from its file, not typical ones */
 };
 
 /*
@@ -27,6 +31,9 @@ struct rsc_machine {
  * never fails.
  */
 void rsc_machine_read(struct rsc_machine *machine, const char *root);
+
+/* The cycles that a load waits if a cache of that size does not hold its line: those of the next larger one. */
+double rsc_machine_cycles_beyond(const struct rsc_machine *machine, uint64_t bytes);
 
 /* Parses a size in bytes (as 256K), or a cache of the machine by its name (L1d, L2; L1 is L1d). 0, or -1 for neither. */
 int rsc_machine_parse_size(const struct rsc_machine *machine, const char *text, size_t length, uint64_t *bytes);

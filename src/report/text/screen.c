@@ -14,6 +14,7 @@
 #include "report/draw/picture.h"
 #include "report/draw/place_text.h"
 #include "report/draw/units.h"
+#include "report/cost.h"
 #include "report/own_code.h"
 #include "report/text/facts.h"
 #include "report/text/summary.h"
@@ -21,7 +22,7 @@
 #include "report/text/worst.h"
 
 #define LINES_SHOWN 5
-#define SHARE_SHOWN 0.0005 /* of all misses: less is "<0.1 %" and not worth a line */
+#define SHARE_SHOWN 0.0005 /* of all misses or cycles: less is "<0.1 %" and not worth a line */
 #define MODELS_MAX 2
 #define LABEL_COLUMNS 7      /* of "Next" */
 #define NAME_COLUMNS 17      /* of a cache */
@@ -50,7 +51,7 @@ static void start_part(struct rsc_text *part, const struct rsc_report_style *sty
 
 /* The caches of the machine, or two usual sizes. Returns how many. */
 static size_t caches_of(const struct rsc_report_style *style, struct rsc_machine_level levels[RSC_MACHINE_LEVELS_MAX]) {
-    static const struct rsc_machine_level usual[] = {{"", 1, 32 << 10}, {"", 2, 1 << 20}};
+    static const struct rsc_machine_level usual[] = {{"", 1, 32 << 10, 5}, {"", 2, 1 << 20, 15}};
     if (!style->machine || !style->machine->level_count) {
         memcpy(levels, usual, sizeof usual);
         return 2;
@@ -241,38 +242,48 @@ static const struct rsc_profile *model_ranked(const struct screen *screen, struc
     return screen->models[0];
 }
 
-/* Misses at the machine's other caches, a column each. */
-static void put_others(struct rsc_text *text, const struct screen *screen, const struct rsc_why *why,
+/* The worst lines: ordered by the cycles they are estimated to lose or, at a size that was asked for, by misses. */
+struct worst_lines {
+    struct rsc_why why;
+    int by_cycles;
+    double all; /* cycles or misses, of the whole profile */
+};
+
+/* Misses at the machine's caches, a column each; without the one that is ranked at. */
+static void put_caches(struct rsc_text *text, const struct screen *screen, const struct worst_lines *worst,
                        const struct rsc_rank *rank) {
     const struct rsc_machine *machine = screen->style->machine;
+    const struct rsc_why *why = &worst->why;
     for (size_t i = 0; machine && i < machine->level_count && screen->style->width >= 80; i++) {
         const struct rsc_machine_level *level = &machine->levels[i];
         uint64_t lines = level->size_bytes / why->lines->profile->made.line_bytes;
-        if (level->size_bytes == why->size.bytes) continue;
-        if (!rank) rsc_text_put(text, "%9s", level->name);
-        else if (lines > rsc_rows_told_apart(why->lines->profile)) rsc_text_put(text, "%9s", "-");
-        else rsc_text_put(text, "%9s", rsc_show_short(rsc_rank_misses(why->lines, rank, lines)).text);
+        if (!worst->by_cycles && level->size_bytes == why->size.bytes) continue;
+        if (!rank) rsc_text_put(text, "%8s", level->name);
+        else if (lines > rsc_rows_told_apart(why->lines->profile)) rsc_text_put(text, "%8s", "-");
+        else rsc_text_put(text, "%8s", rsc_show_short(rsc_rank_misses(why->lines, rank, lines)).text);
     }
 }
 
-static void put_columns(struct rsc_text *text, const struct screen *screen, const struct rsc_why *why) {
+static void put_columns(struct rsc_text *text, const struct screen *screen, const struct worst_lines *worst) {
+    const struct rsc_machine_level *level = worst->why.size.level;
     rsc_text_tint(text, RSC_DIM);
-    rsc_text_put(text, "%10s%8s", why->size.level ? why->size.level->name : "misses", "share");
-    put_others(text, screen, why, NULL);
+    rsc_text_put(text, "%10s%8s", worst->by_cycles ? "cycles" : level ? level->name : "misses", "share");
+    put_caches(text, screen, worst, NULL);
     rsc_text_put(text, "  where");
     rsc_text_tint(text, RSC_PLAIN);
     rsc_text_put(text, "\n");
 }
 
-static void put_line(struct rsc_text *text, const struct screen *screen, const struct rsc_why *why,
-                     const struct rsc_rank *rank, uint64_t all_misses) {
+static void put_line(struct rsc_text *text, const struct screen *screen, const struct worst_lines *worst,
+                     const struct rsc_rank *rank) {
     const struct rsc_report_style *style = screen->style;
     const struct rsc_code_row *row = rank->rows[0];
-    const struct rsc_place *place = why->lines->what == RSC_RANK_OWN ? rsc_own_place(row) : &row->place;
-    struct rsc_why_words words = rsc_why_line(why, rank);
-    rsc_text_put(text, "%10s%8s", rsc_show_short(rank->misses).text,
-                 rsc_show_share(all_misses ? (double)rank->misses / (double)all_misses : 0).text);
-    put_others(text, screen, why, rank);
+    const struct rsc_ranking *lines = worst->why.lines;
+    const struct rsc_place *place = lines->what == RSC_RANK_OWN ? rsc_own_place(row) : &row->place;
+    struct rsc_why_words words = rsc_why_line(&worst->why, rank);
+    rsc_text_put(text, "%10s%8s", rsc_show_short(worst->by_cycles ? (uint64_t)rank->cost : rank->misses).text,
+                 rsc_show_share(worst->all > 0 ? rank->cost / worst->all : 0).text);
+    put_caches(text, screen, worst, rank);
     rsc_text_put(text, "  ");
     rsc_put_place(text, place, style->width - text->column);
     rsc_text_put(text, "\n");
@@ -282,6 +293,20 @@ static void put_line(struct rsc_text *text, const struct screen *screen, const s
     if (text->column + rsc_text_columns(words.use) <= style->width) rsc_text_put(text, "%s", words.use);
     rsc_text_tint(text, RSC_PLAIN);
     rsc_text_put(text, "\n");
+}
+
+/* "by cycles lost: L2 15, L3 60, memory 250 (typical)", if that fits. */
+static struct rsc_worst_words words_of_cycles(const struct rsc_machine *machine, unsigned columns) {
+    struct rsc_worst_words words;
+    size_t used = (size_t)snprintf(words.text, sizeof words.text, "by cycles lost: ");
+    for (size_t i = 1; i < machine->level_count && used < sizeof words.text; i++)
+        used += (size_t)snprintf(words.text + used, sizeof words.text - used, "%s %.0f, ", machine->levels[i].name,
+                                 machine->levels[i].cycles);
+    if (used < sizeof words.text)
+        used += (size_t)snprintf(words.text + used, sizeof words.text - used, "memory %.0f (%s)",
+                                 machine->memory_cycles, machine->is_measured ? "measured" : "typical");
+    if (used > columns) snprintf(words.text, sizeof words.text, "by cycles lost");
+    return words;
 }
 
 /* Of a program, not of a trace with bare addresses. */
@@ -296,7 +321,7 @@ static void put_worst(struct rsc_text *text, const struct screen *screen) {
     struct rsc_rank_size size;
     const struct rsc_profile *profile = model_ranked(screen, &size);
     struct rsc_ranking lines, pairs = {0};
-    uint64_t all_misses = rsc_profile_coarse_misses(profile, size.lines);
+    struct worst_lines worst = {.by_cycles = !style->at_bytes && rsc_cost_is_known(profile, style->machine)};
     char what[128];
     if (!profile->code_count) {
         rsc_put_section(text, style, "In words", "");
@@ -311,18 +336,22 @@ static void put_worst(struct rsc_text *text, const struct screen *screen) {
     }
     if (!failed) failed = rsc_ranking_make(&pairs, profile, RSC_RANK_PAIRS, size.lines);
     text->failed |= failed != 0;
+    unsigned room = style->width - (own ? 28 : 14);
     snprintf(what, sizeof what, "%s%s", own ? "of your code, " : "",
-             rsc_worst_words(&size, style->width - (own ? 28 : 14)).text);
+             worst.by_cycles ? words_of_cycles(style->machine, room).text : rsc_worst_words(&size, room).text);
     rsc_put_section(text, style, "Worst lines", what);
-    struct rsc_why why = {&lines, &pairs, size, style->unicode};
+    if (!failed && worst.by_cycles) rsc_ranking_by_cycles(&lines, style->machine);
+    worst.why = (struct rsc_why){&lines, &pairs, size, style->unicode};
+    worst.all = worst.by_cycles ? rsc_cost_of_profile(profile, style->machine)
+                                : (double)rsc_profile_coarse_misses(profile, size.lines);
     if (!failed && !own && has_modules(profile))
         rsc_text_paragraph(text, 3, style->width, "No source lines of the program are known: compile it with -g.");
-    if (!failed && (!lines.count || !lines.ranks[0].misses))
+    if (!failed && (!lines.count || !(lines.ranks[0].cost > 0)))
         rsc_text_paragraph(text, 3, style->width, "Nothing misses at this size.");
-    else if (!failed) put_columns(text, screen, &why);
+    else if (!failed) put_columns(text, screen, &worst);
     for (size_t i = 0; !failed && i < lines.count && i < LINES_SHOWN; i++)
-        if (lines.ranks[i].misses && (!i || (double)lines.ranks[i].misses >= SHARE_SHOWN * (double)all_misses))
-            put_line(text, screen, &why, &lines.ranks[i], all_misses);
+        if (lines.ranks[i].cost > 0 && (!i || lines.ranks[i].cost >= SHARE_SHOWN * worst.all))
+            put_line(text, screen, &worst, &lines.ranks[i]);
     rsc_ranking_free(&lines);
     rsc_ranking_free(&pairs);
 }
