@@ -161,8 +161,25 @@ static struct rsc_profile *analyse_memory(uint32_t count, const char *engine_nam
     return profile;
 }
 
+static int holds(const struct rsc_count_bar *bar, uint64_t count) {
+    return bar->is_known && bar->low <= count && count <= bar->high;
+}
+
+/* Misses of threads on lines that others took. */
+static void cover_sharing(const struct rsc_profile *exact, const struct rsc_profile *profile, double *cells,
+                          double *held) {
+    for (size_t i = 0; i < exact->sharing_count; i++)
+        for (size_t k = 0; k < profile->sharing_count; k++) {
+            const struct rsc_sharing_row *one = &exact->sharing[i], *row = &profile->sharing[k];
+            if (row->by_tid != one->by_tid || row->from_tid != one->from_tid) continue;
+            *cells += 1;
+            *held += row->bars.misses.low <= one->misses && one->misses <= row->bars.misses.high;
+        }
+}
+
 static void cover(const char *spec, uint32_t count, const char *engine, const char *model, int seeds) {
     double points = 0, held = 0, bins = 0, bins_held = 0, bias = 0;
+    double totals = 0, totals_held = 0, cells = 0, cells_held = 0;
     struct rsc_profile *exact = analyse_memory(count, "exact", model, 0);
     for (int seed = 1; seed <= seeds; seed++) {
         struct rsc_profile *profile = analyse_memory(count, engine, model, (uint64_t)seed);
@@ -175,6 +192,10 @@ static void cover(const char *spec, uint32_t count, const char *engine, const ch
             held += got.low <= truth && truth <= got.high;
             bias += got.miss_ratio - truth;
         }
+        totals += 3;
+        totals_held += holds(&profile->bars.invalidated, exact->invalidated) || !exact->invalidated;
+        totals_held += holds(&profile->bars.cold, exact->cold) + holds(&profile->bars.distinct, exact->distinct);
+        cover_sharing(exact, profile, &cells, &cells_held);
         for (uint32_t bin = 0; rsc_profile_has_bars(profile) && bin < exact->rd.bin_count; bin++) {
             if ((double)exact->rd.count[bin] < 0.002 * (double)exact->references) continue;
             bins++;
@@ -185,14 +206,15 @@ static void cover(const char *spec, uint32_t count, const char *engine, const ch
         rsc_profile_free(profile);
     }
     rsc_profile_free(exact);
-    printf("%-48s %-8s %-22s%8.1f%8.1f%9.4f\n", spec, model, engine, 100 * held / points, 100 * bins_held / bins,
-           bias / points);
+    printf("%-48s %-8s %-22s%8.1f%8.1f%9.4f%9.1f%9.1f\n", spec, model, engine, 100 * held / points,
+           100 * bins_held / bins, bias / points, 100 * totals_held / totals, 100 * cells_held / cells);
     fflush(stdout);
 }
 
 static void run_coverage(int seeds, char **specs, int count) {
     static const char *const engines[] = {"sampled:period=100,prune=off", "sampled:period=100", "sampled:lines=1/16"};
-    printf("%-48s %-8s %-22s%8s%8s%9s\n", "trace", "model", "engine", "curve %", "bins %", "bias");
+    printf("%-48s %-8s %-22s%8s%8s%9s%9s%9s\n", "trace", "model", "engine", "curve %", "bins %", "bias", "totals %",
+           "sharing %");
     for (int i = 0; i < count; i++) {
         char spec[200];
         const char *at = strrchr(specs[i], '@');

@@ -112,6 +112,47 @@ double rsc_line_groups_taken_more(const struct rsc_line_groups *groups, double r
     return taken.part * taken.short_of * references;
 }
 
+/* ---- totals ---- */
+
+/* Of a sum over groups. */
+static double variance_of(const double *by_group, double rate) {
+    double mean = 0, sum = 0;
+    for (uint32_t g = 0; g < GROUPS; g++) mean += by_group[g] / GROUPS;
+    for (uint32_t g = 0; g < GROUPS; g++) sum += pow(by_group[g] - mean, 2);
+    return (1 - rate) * GROUPS / (GROUPS - 1) * sum;
+}
+
+void rsc_line_totals(const struct rsc_line_groups *groups, double references, double rate, double confidence_percent,
+                     struct rsc_line_totals *totals) {
+    struct rsc_line_taken taken = regress_taken(groups, references);
+    double first[GROUPS], rest[GROUPS], all[GROUPS], kept = 0, invalidated = 0;
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        all[g] = groups->cold[g];
+        for (uint32_t bin = 0; bin < RSC_LINE_GROUP_BINS; bin++) all[g] += groups->rd[bin][g];
+        first[g] = groups->cold[g] - groups->invalidated[g];
+        rest[g] = groups->invalidated[g] - taken.part * all[g];
+        kept += all[g];
+        invalidated += groups->invalidated[g];
+    }
+    totals->cold = variance_of(first, rate);
+    totals->invalidated = variance_of(rest, rate) + pow(taken.deviation * taken.short_of * references, 2);
+    /* what is lacking may be as the rest is, or not invalidated at all; what the spread of groups does not explain, anything */
+    double lacking = references - kept, made_good = taken.part * lacking;
+    double explained = rsc_normal_quantile(0.5 + confidence_percent / 200) * sqrt(variance_of(all, rate));
+    double alike = kept > 0 ? invalidated / kept * lacking : 0;
+    totals->more = fmax(0, fmax(alike - made_good, -made_good)) + fmax(0, lacking - explained);
+    totals->less = fmax(0, fmax(made_good - alike, made_good));
+}
+
+void rsc_line_count_bar(double count, double total, double variance, double unit, double confidence_percent,
+                        double *low, double *high) {
+    double z = rsc_normal_quantile(0.5 + confidence_percent / 200);
+    if (total > 0) unit = variance / total;
+    double reach = z * sqrt(count * unit + pow(z * unit / 2, 2)), middle = count + z * z * unit / 2;
+    *low = fmax(0, middle - reach);
+    *high = middle + reach;
+}
+
 /* ---- spread ---- */
 
 /* At one size: standard deviations of the miss ratio and of the size axis, and their correlation. */

@@ -107,6 +107,23 @@ void rsc_line_bars_free(struct rsc_line_bars *bars);
 /* The bar of a cache of `lines` lines whose miss ratio is `ratio`. */
 void rsc_line_bar(const struct rsc_line_bars *bars, double lines, double ratio, double *low, double *high);
 
+/* Totals of a sample: how they vary with the lines drawn. Variances are in references, squared. */
+struct rsc_line_totals {
+    double cold, invalidated; /* variances; `cold`: first touches alone */
+    double more,
+        less; /* further references that may be, or not be, invalidated: the sample does not show lines like theirs */
+};
+void rsc_line_totals(const struct rsc_line_groups *groups, double references, double rate, double confidence_percent,
+                     struct rsc_line_totals *totals);
+
+/*
+ * The bar of a count that is a sum over lines, of this variance for `total` (0: nothing of its kind was seen, and `unit` is
+ * what one line more would add). Counts of fewer lines vary more in proportion: a Poisson number of units of
+ * variance / total each, with the score interval.
+ */
+void rsc_line_count_bar(double count, double total, double variance, double unit, double confidence_percent,
+                        double *low, double *high);
+
 /* How far `total`, told from `kept` lines of a sample of this rate, reaches to either side: it is a number of lines, to which
  * references do not matter. */
 double rsc_line_total_reach(double total, double kept, double rate, double confidence_percent);

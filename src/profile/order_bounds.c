@@ -76,6 +76,31 @@ static void widen_shared(const struct rsc_order_bounds *bounds, struct rsc_profi
     }
 }
 
+/* A count of which `changes` may belong to another row, or as many of others to it. */
+static void widen_count(struct rsc_count_range *range, int is_known, uint64_t count, uint64_t changes, uint64_t most) {
+    uint64_t low = is_known ? range->low : count, high = is_known ? range->high : count;
+    range->low = low > changes ? low - changes : 0;
+    range->high = high < most && changes < most - high ? high + changes : high < most ? most : high;
+}
+
+static void widen_sharing(struct rsc_profile *profile, uint64_t changes) {
+    const uint64_t most = profile->references;
+    for (size_t i = 0; i < profile->sharing_count; i++) {
+        struct rsc_sharing_row *row = &profile->sharing[i];
+        int is_known = row->bars.taken.high != 0;
+        widen_count(&row->bars.taken, is_known, row->taken, changes, most);
+        widen_count(&row->bars.false_taken, is_known, row->false_taken, changes, most);
+        widen_count(&row->bars.misses, is_known, row->misses, changes, most);
+        widen_count(&row->bars.false_misses, is_known, row->false_misses, changes, most);
+    }
+    for (size_t i = 0; i < profile->false_sharing_count; i++) {
+        struct rsc_false_sharing_row *row = &profile->false_sharing[i];
+        int is_known = row->bars.taken.high != 0;
+        widen_count(&row->bars.taken, is_known, row->taken, changes, most);
+        widen_count(&row->bars.misses, is_known, row->misses, changes, most);
+    }
+}
+
 static void widen_private(const struct rsc_order_bounds *bounds, struct rsc_profile *profile) {
     const double all = (double)profile->references;
     double share = bounds->recorded ? (double)bounds->conflicts / (double)bounds->recorded : 0;
@@ -84,6 +109,7 @@ static void widen_private(const struct rsc_order_bounds *bounds, struct rsc_prof
     uint64_t low = bar->is_known ? bar->low : profile->invalidated, high = bar->is_known ? bar->high : low;
     uint64_t fewer = changes < low ? changes : low, room = profile->references > high ? profile->references - high : 0;
     if (!changes) return;
+    widen_sharing(profile, changes);
     *bar = (struct rsc_count_bar){1, low - fewer, high + (changes < room ? changes : room)};
     for (size_t i = 0; i < profile->mrc_count; i++) {
         struct rsc_mrc_point *point = &profile->mrc[i];

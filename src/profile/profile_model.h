@@ -205,11 +205,21 @@ struct rsc_request_bytes {
  * it last got the line. Misses are references of `from` to a line it had lost. The
  * misses of all cells sum to the profile's `invalidated` if no cell has an error.
  */
+struct rsc_count_range {
+    uint64_t low, high;
+};
+
+/* Of a row, with the profile's confidence; taken.high is 0 if its counts are exact. */
+struct rsc_sharing_bars {
+    struct rsc_count_range taken, false_taken, misses, false_misses;
+};
+
 struct rsc_sharing_row {
     uint64_t by_pid, by_tid, from_pid, from_tid;
     uint64_t taken, false_taken; /* false_taken of taken */
     uint64_t misses, false_misses; /* false_misses of misses */
     uint64_t error; /* upper bound on further taken + misses of this cell that were counted in other cells */
+    struct rsc_sharing_bars bars;
 };
 
 /* One stack's use of a falsely shared line. Bytes are counted from the line's first. */
@@ -233,6 +243,7 @@ struct rsc_false_sharing_row {
     uint32_t context; /* of a heap block's allocation, or RSC_NO_CONTEXT; not saved */
     uint64_t taken, misses; /* false ones only */
     uint64_t error; /* upper bound on further taken + misses of this line */
+    struct rsc_sharing_bars bars; /* only taken and misses */
     struct rsc_sharing_user *users; /* owned; the first seen */
     size_t user_count;
     struct rsc_sharing_place *places; /* owned; most taken first */

@@ -199,6 +199,9 @@ const struct rsc_row_table rsc_row_table_modules = {
 };
 #undef ROW
 
+#define BAR(name, member) \
+    FIELD(name "_low", COUNT, bars.member.low, .within = SOME(member)), FIELD(name "_high", COUNT, bars.member.high)
+
 #define ROW rsc_sharing_row
 static const struct rsc_field sharing_fields[] = {
     FIELD("by", COUNT, by_tid),
@@ -210,6 +213,12 @@ static const struct rsc_field sharing_fields[] = {
     FIELD("misses", COUNT, misses, .within_profile = OF_PROFILE(invalidated)),
     FIELD("false_misses", COUNT, false_misses, .within = SOME(misses), .is_optional = 1),
     FIELD("error", COUNT, error, .is_optional = 1),
+    OPEN("bars", .only_if = SOME(bars.taken.high)),
+    BAR("taken", taken),
+    BAR("false_taken", false_taken),
+    BAR("misses", misses),
+    BAR("false_misses", false_misses),
+    CLOSE,
 };
 const struct rsc_row_table rsc_row_table_sharing = {
     PROFILE_TABLE("sharing", sharing_fields, sharing, sharing_count), .is_optional = 1,
@@ -250,6 +259,10 @@ static const struct rsc_field false_sharing_fields[] = {
     FIELD("taken", COUNT, taken, .is_optional = 1),
     FIELD("misses", COUNT, misses, .within_profile = OF_PROFILE(invalidated), .is_optional = 1),
     FIELD("error", COUNT, error, .is_optional = 1),
+    OPEN("bars", .only_if = SOME(bars.taken.high)),
+    BAR("taken", taken),
+    BAR("misses", misses),
+    CLOSE,
     {.key = "users", .sort = RSC_FIELD_ROWS, .rows = &rsc_row_table_users},
     {.key = "places", .sort = RSC_FIELD_ROWS, .rows = &rsc_row_table_places},
     FIELD(NULL, CONTEXT_UNSAVED, context),

@@ -62,8 +62,20 @@ static void invalidations_may_or_may_not_be(void **state) {
     struct rsc_order_bounds bounds = {.recorded = 2000, .conflicts = 60};
     struct rsc_profile *profile = made("private", 500, 600);
     (void)state;
+    assert_int_equal(rsc_profile_set_sharing(profile, 2), 0);
+    profile->sharing[0] = (struct rsc_sharing_row){.by_tid = 1, .from_tid = 2, .taken = 80, .misses = 75};
+    profile->sharing[1] = (struct rsc_sharing_row){.by_tid = 2, .from_tid = 1, .taken = 25, .misses = 25};
+    profile->sharing[1].bars.taken = profile->sharing[1].bars.misses = (struct rsc_count_range){20, 990};
     rsc_order_bounds_add(&bounds, 50, 1000, 5000);
     rsc_order_bounds_apply(&bounds, profile);
+    /* any of the 30 may be of either row; other bars are widened, up to all references */
+    assert_int_equal(profile->sharing[0].bars.misses.low, 45);
+    assert_int_equal(profile->sharing[0].bars.misses.high, 105);
+    assert_int_equal(profile->sharing[0].bars.taken.low, 50);
+    assert_int_equal(profile->sharing[0].bars.false_misses.low, 0);
+    assert_int_equal(profile->sharing[0].bars.false_misses.high, 30);
+    assert_int_equal(profile->sharing[1].bars.misses.low, 0);
+    assert_int_equal(profile->sharing[1].bars.misses.high, 1000);
     assert_true(profile->bars.invalidated.is_known);
     assert_int_equal(profile->bars.invalidated.low, 70);
     assert_int_equal(profile->bars.invalidated.high, 130);

@@ -28,7 +28,8 @@ static struct rsc_profile *make(void) {
                                                    .taken = 3,
                                                    .false_taken = 2,
                                                    .misses = 3,
-                                                   .false_misses = 2};
+                                                   .false_misses = 2,
+                                                   .bars = {{1, 9}, {0, 8}, {2, 7}, {1, 6}}};
     profile->sharing[1] = (struct rsc_sharing_row){
         .by_tid = 2, .from_tid = 1, .taken = 2, .misses = 1, .false_misses = 1, .false_taken = 1, .error = 7};
     assert_int_equal(rsc_profile_set_false_sharing(profile, 1), 0);
@@ -38,6 +39,7 @@ static struct rsc_profile *make(void) {
     row->object_kind = "global";
     row->taken = 3;
     row->misses = 3;
+    row->bars.taken = row->bars.misses = (struct rsc_count_range){2, 5};
     assert_int_equal(rsc_false_sharing_set(row, 2, 1), 0);
     row->users[0] = (struct rsc_sharing_user){.pid = 5, .tid = 1, .first_byte = 0, .last_byte = 7, .taken = 2};
     row->users[1] = (struct rsc_sharing_user){.pid = 5, .tid = 2, .first_byte = 8, .last_byte = 63, .taken = 1};
@@ -66,6 +68,9 @@ static void comes_back_as_it_went(void **state) {
     assert_string_equal(text, text_again);
     assert_string_equal(again->false_sharing[0].places[0].writer.function, "add");
     assert_int_equal(again->false_sharing[0].users[1].last_byte, 63);
+    assert_int_equal(again->sharing[0].bars.misses.high, 7);
+    assert_int_equal(again->sharing[1].bars.taken.high, 0);
+    assert_int_equal(again->false_sharing[0].bars.taken.low, 2);
     rsc_text_free(text);
     rsc_text_free(text_again);
     rsc_profile_free(profile);

@@ -149,6 +149,31 @@ static void split_cold(const struct rsc_kept_sum *sum, const struct rsc_kept_who
         profile->mrc_count--;
 }
 
+static struct rsc_count_bar count_bar(uint64_t count, double low, double high, uint64_t most) {
+    uint64_t least = low > 0 ? (uint64_t)low : 0, top = high < (double)most ? (uint64_t)ceil(high) : most;
+    return (struct rsc_count_bar){1, least < count ? least : count, top > count ? top : count};
+}
+
+/* Bars of the totals; of one stack, where nothing is invalidated, first touches are the lines. */
+static void set_total_bars(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole,
+                           struct rsc_profile *profile) {
+    double low, high, kept = (double)whole->lines, distinct = (double)profile->distinct;
+    struct rsc_line_totals totals;
+    if (whole->rate >= 1 || !whole->lines || !profile->references) return;
+    rsc_line_totals(&sum->groups, (double)whole->references, whole->rate, whole->confidence, &totals);
+    double reach = rsc_line_total_reach(distinct, kept, whole->rate, whole->confidence);
+    profile->bars.distinct =
+        count_bar(profile->distinct, fmax(kept, distinct - reach), distinct + reach, profile->references);
+    rsc_line_count_bar((double)profile->cold, (double)profile->cold, totals.cold, 1 / whole->rate, whole->confidence,
+                       &low, &high);
+    profile->bars.cold = count_bar(profile->cold, low, high, profile->references);
+    if (sum->invalidated <= 0 && !whole->several_stacks) return;
+    rsc_line_count_bar((double)profile->invalidated, (double)profile->invalidated, totals.invalidated,
+                       (double)profile->references / kept, whole->confidence, &low, &high);
+    profile->bars.invalidated =
+        count_bar(profile->invalidated, low - totals.less, high + totals.more, profile->references);
+}
+
 int rsc_kept_fill(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole, struct rsc_profile *profile) {
     uint32_t bins = profile->rd.bin_count;
     double *rd = malloc(2 * bins * sizeof *rd), *ri = rd + bins;
@@ -177,6 +202,7 @@ int rsc_kept_fill(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *w
     free(rd);
     int status = set_curve(sum, whole, profile);
     if (!status) split_cold(sum, whole, more, profile);
+    if (!status) set_total_bars(sum, whole, profile);
     return status;
 }
 

@@ -95,6 +95,7 @@ struct rsc_kept_whole {
     double confidence; /* percent */
     uint64_t line_bytes;
     uint64_t lines; /* kept; 0: as many as were cold, as with one stack */
+    int several_stacks; /* that take lines from each other */
     uint64_t held; /* lines known before the first reference: the curve reaches as far as these and the cold ones */
 };
 

@@ -2,6 +2,7 @@
 #include "distance/shards/sampled_exact.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +187,8 @@ static struct rsc_kept_whole sample_whole(const struct rsc_sampled_exact *sample
                                    .rate = sampled->choice.rate,
                                    .confidence = sampled->options.confidence,
                                    .line_bytes = sampled->options.line_bytes,
-                                   .lines = sampled->lines.used};
+                                   .lines = sampled->lines.used,
+                                   .several_stacks = sampled->clock_count > 1};
 }
 
 double rsc_sampled_exact_error(const struct rsc_sampled_exact *sampled, const struct rsc_sampled_whole *whole) {
@@ -219,6 +221,29 @@ static void fit_sharing(struct rsc_profile *profile) {
     }
 }
 
+/* Each count of a row varies with the lines drawn as all invalidated references do. */
+static void set_sharing_bars(const struct rsc_sampled_exact *sampled, const struct rsc_kept_whole *sample,
+                             struct rsc_profile *profile) {
+    struct rsc_line_totals totals;
+    if (sample->rate >= 1 || !profile->sharing_count) return;
+    rsc_line_totals(&sampled->sum.groups, (double)sample->references, sample->rate, sample->confidence, &totals);
+    for (size_t i = 0; i < profile->sharing_count; i++) {
+        struct rsc_sharing_row *row = &profile->sharing[i];
+        const uint64_t counts[] = {row->taken, row->false_taken, row->misses, row->false_misses};
+        struct rsc_count_range *const ranges[] = {&row->bars.taken, &row->bars.false_taken, &row->bars.misses,
+                                                  &row->bars.false_misses};
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+            double low, high;
+            rsc_line_count_bar((double)counts[k], (double)profile->invalidated, totals.invalidated,
+                               (double)profile->references / (double)sample->lines, sample->confidence, &low, &high);
+            high = fmin(ceil(high), (double)profile->references);
+            *ranges[k] = (struct rsc_count_range){
+                low<(double)counts[k] ? (uint64_t)low : counts[k], high>(double) counts[k] ? (uint64_t)high
+                                                                                           : counts[k]};
+        }
+    }
+}
+
 static int scale(const struct rsc_sampled_exact *sampled, const struct rsc_sampled_whole *whole,
                  struct rsc_profile *profile) {
     struct rsc_kept_whole sample = sample_whole(sampled, whole);
@@ -237,6 +262,7 @@ static int scale(const struct rsc_sampled_exact *sampled, const struct rsc_sampl
         rsc_kept_describe(profile, &sample, sampled->lines.used, sampled->options.seed) < 0)
         return RSC_ENOMEM;
     fit_sharing(profile);
+    set_sharing_bars(sampled, &sample, profile);
     if (sampled->options.no_ri) memset(profile->ri.count, 0, profile->ri.bin_count * sizeof *profile->ri.count);
     if (set_binned(profile, sampled->options.bins_per_octave) < 0) return RSC_ENOMEM;
     return rsc_profile_seal(profile);

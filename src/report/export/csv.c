@@ -24,7 +24,7 @@
  *     count       references (of a total: accesses, lines); rd_bytes: bytes; mrc: empty
  *     value       mrc: the miss ratio, mrc_bytes: the byte miss ratio; objects: the size
  *                 in bytes; lines: the cache size in bytes that they miss in; else empty
- *     low, high   mrc: its error bar; code, pairs, objects, kinds: the references that
+ *     low, high   mrc, sharing: its error bar; code, pairs, objects, kinds: the references that
  *                 are certain, and count; lines: the same of misses; else empty
  * Names are quoted; characters unsafe for a terminal become '?', and a name that a
  * spreadsheet would take for a formula gets a ' before it.
@@ -191,18 +191,21 @@ static void put_lines(const struct table *table) {
     }
 }
 
-static void put_cell(const struct table *table, const char *name, const struct rsc_sharing_row *row, uint64_t count) {
+static void put_cell(const struct table *table, const char *name, const struct rsc_sharing_row *row, uint64_t count,
+                     const struct rsc_count_range *range) {
     begin_unnamed(table, name);
-    rsc_text_put(table->text, "\"%" PRIu64 " -> %" PRIu64 "\",,,%" PRIu64 ",,,\n", row->by_tid, row->from_tid, count);
+    rsc_text_put(table->text, "\"%" PRIu64 " -> %" PRIu64 "\",,,%" PRIu64 ",,", row->by_tid, row->from_tid, count);
+    if (row->bars.taken.high) rsc_text_put(table->text, "%" PRIu64 ",%" PRIu64 "\n", range->low, range->high);
+    else rsc_text_put(table->text, ",\n");
 }
 
 static void put_sharing(const struct table *table) {
     const struct rsc_profile *profile = table->profile;
     for (size_t i = 0; i < profile->sharing_count; i++) {
         const struct rsc_sharing_row *row = &profile->sharing[i];
-        put_cell(table, "sharing", row, row->misses);
-        put_cell(table, "sharing_false", row, row->false_misses);
-        put_cell(table, "sharing_taken", row, row->taken);
+        put_cell(table, "sharing", row, row->misses, &row->bars.misses);
+        put_cell(table, "sharing_false", row, row->false_misses, &row->bars.false_misses);
+        put_cell(table, "sharing_taken", row, row->taken, &row->bars.taken);
     }
     for (size_t i = 0; i < profile->false_sharing_count; i++) {
         const struct rsc_false_sharing_row *line = &profile->false_sharing[i];

@@ -64,6 +64,33 @@ static void put_matrix(struct rsc_text *text, const struct rsc_profile *profile,
     }
 }
 
+struct range_text {
+    char text[136];
+};
+
+/* "1.2 k (1.1 k to 1.4 k)"; a count without bars alone. */
+static struct range_text with_range(uint64_t count, const struct rsc_sharing_bars *bars,
+                                    const struct rsc_count_range *range) {
+    struct range_text shown;
+    if (!bars->taken.high) snprintf(shown.text, sizeof shown.text, "%s", rsc_show_short(count).text);
+    else
+        snprintf(shown.text, sizeof shown.text, "%s (%s to %s)", rsc_show_short(count).text,
+                 rsc_show_short(range->low).text, rsc_show_short(range->high).text);
+    return shown;
+}
+
+static void put_cells_with_bars(struct rsc_text *text, const struct rsc_profile *profile) {
+    rsc_text_tint(text, RSC_DIM);
+    rsc_text_put(text, "%9s%9s  %-28s  %s\n", "thread", "taker", "misses", "falsely");
+    rsc_text_tint(text, RSC_PLAIN);
+    for (size_t i = 0; i < profile->sharing_count && i < CELLS_SHOWN; i++) {
+        const struct rsc_sharing_row *row = &profile->sharing[i];
+        rsc_text_put(text, "%9" PRIu64 "%9" PRIu64 "  %-28s  %s\n", row->from_tid, row->by_tid,
+                     with_range(row->misses, &row->bars, &row->bars.misses).text,
+                     with_range(row->false_misses, &row->bars, &row->bars.false_misses).text);
+    }
+}
+
 static void put_cells(struct rsc_text *text, const struct rsc_profile *profile) {
     rsc_text_tint(text, RSC_DIM);
     rsc_text_put(text, "%9s%9s%10s%10s\n", "thread", "taker", "misses", "falsely");
@@ -73,15 +100,17 @@ static void put_cells(struct rsc_text *text, const struct rsc_profile *profile) 
         rsc_text_put(text, "%9" PRIu64 "%9" PRIu64 "%10s%10s\n", row->from_tid, row->by_tid,
                      rsc_show_short(row->misses).text, rsc_show_short(row->false_misses).text);
     }
-    if (profile->sharing_count > CELLS_SHOWN)
-        rsc_text_put(text, "%9s and %zu more pairs of threads\n", "...", profile->sharing_count - CELLS_SHOWN);
+}
+
+static int has_bars(const struct rsc_profile *profile) {
+    return profile->sharing_count && profile->sharing[0].bars.taken.high;
 }
 
 void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
     struct thread threads[THREADS_MAX];
     size_t count = 0;
     uint64_t misses = 0, falsely = 0, uncertain = 0;
-    char note[240];
+    char note[360];
     for (size_t i = 0; i < profile->sharing_count; i++) {
         const struct rsc_sharing_row *row = &profile->sharing[i];
         if (count <= THREADS_MAX) number_of(threads, &count, row->by_pid, row->by_tid);
@@ -90,16 +119,24 @@ void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, c
         falsely += row->false_misses;
         if (row->error > uncertain) uncertain = row->error;
     }
-    if (count <= THREADS_MAX && LABEL_COLUMNS + CELL_COLUMNS * count <= style->width) {
+    int is_matrix = !has_bars(profile) && count <= THREADS_MAX && LABEL_COLUMNS + CELL_COLUMNS * count <= style->width;
+    if (is_matrix) {
         sort(threads, count);
         put_matrix(text, profile, threads, count);
     } else {
-        put_cells(text, profile);
+        if (has_bars(profile)) put_cells_with_bars(text, profile);
+        else put_cells(text, profile);
+        if (profile->sharing_count > CELLS_SHOWN)
+            rsc_text_put(text, "%9s and %zu more pairs of threads\n", "...", profile->sharing_count - CELLS_SHOWN);
     }
     if (misses) {
+        const struct rsc_count_bar *bar = &profile->bars.invalidated;
+        char range[96] = "";
+        if (bar->is_known)
+            snprintf(range, sizeof range, " (%s to %s)", rsc_show_short(bar->low).text, rsc_show_short(bar->high).text);
         snprintf(note, sizeof note,
-                 "%s misses are on lines invalidated by another thread's write; %s of them are false sharing.",
-                 rsc_show_count(misses).text, rsc_show_percent((double)falsely / (double)misses).text);
+                 "%s%s misses are on lines invalidated by another thread's write; %s of them are false sharing.",
+                 rsc_show_count(misses).text, range, rsc_show_percent((double)falsely / (double)misses).text);
         rsc_text_paragraph(text, 3, style->width, note);
     }
     if (!uncertain) return;
@@ -135,6 +172,9 @@ void rsc_put_false_sharing(struct rsc_text *text, const struct rsc_profile *prof
         const struct rsc_false_sharing_row *row = &profile->false_sharing[i];
         rsc_text_put(text, "%10s%10s  0x%" PRIx64, rsc_show_short(row->misses).text, rsc_show_short(row->taken).text,
                      row->address);
+        if (row->bars.taken.high)
+            rsc_text_put(text, " (%s to %s misses)", rsc_show_short(row->bars.misses.low).text,
+                         rsc_show_short(row->bars.misses.high).text);
         if (row->object && style->width > text->column + 12) {
             rsc_text_put(text, " in ");
             rsc_text_foreign(text, row->object, style->width - text->column);

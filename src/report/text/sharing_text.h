@@ -5,7 +5,7 @@
 #include "report/report.h"
 #include "report/draw/text_buffer.h"
 
-/* A matrix if the threads fit, else a list of its largest cells. */
+/* A matrix if the threads fit and counts are exact, else a list of its largest cells, with their bars. */
 void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style);
 
 /* The worst lines, with the bytes each thread uses and the code that takes them. */
