@@ -21,7 +21,8 @@
 #include "report/source/annotate.h"
 
 static void use_profiles(struct rsc_profile **profiles, size_t count) {
-    static const struct rsc_machine machine = {{{"L1d", 1, 48 << 10}, {"L2", 2, 1 << 20}}, 2};
+    static const struct rsc_machine machine = {
+        {{"L1d", 1, 48 << 10, 5}, {"L2", 2, 1 << 20, 15}}, 2, .memory_cycles = 250};
     char *text, *again;
     size_t bytes, again_bytes, again_count;
     struct rsc_profile **loaded;
