@@ -208,13 +208,16 @@ static int refuse_error(const struct rsc_analysis *analysis, struct rsc_error *e
     return rsc_fail(error, RSC_EINVAL, "--error applies only to --engine auto and --engine sampled");
 }
 
-/* --requests selects the exact engine of whole objects: --engine and --line contradict it. */
+/* --requests selects the engines of whole objects, exact and (for shards) sampled: others and --line contradict it. */
 static int settle_requests(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (analysis->requests && analysis->spec.kind == &rsc_engine_auto)
         rsc_engine_spec_parse(&analysis->spec, rsc_engine_requests.name, NULL);
+    if (analysis->requests && analysis->spec.kind == &rsc_engine_shards)
+        analysis->spec.kind = &rsc_engine_requests_shards; /* its parameters are the same */
     int takes = (analysis->spec.kind->can & RSC_TAKES_REQUESTS) != 0;
     if (analysis->requests && !takes)
-        return rsc_fail(error, RSC_EINVAL, "--requests has its own exact engine and cannot be used with --engine %.40s",
+        return rsc_fail(error, RSC_EINVAL,
+                        "--requests takes --engine shards:RATE or none, which is exact, not --engine %.40s",
                         analysis->engine.engine);
     if (takes && analysis->lines_given)
         return rsc_fail(error, RSC_EINVAL, "--requests counts whole objects and cannot be used with --line");

@@ -106,7 +106,7 @@ int rsc_engine_watch(struct rsc_engine *engine, const struct rsc_distance_watch 
 /* The engines of this room. */
 extern const struct rsc_engine_kind rsc_engine_exact, rsc_engine_parallel, rsc_engine_gpu, rsc_engine_mpi;
 extern const struct rsc_engine_kind rsc_engine_shards, rsc_engine_shards_max;
-extern const struct rsc_engine_kind rsc_engine_time, rsc_engine_hprda, rsc_engine_requests;
+extern const struct rsc_engine_kind rsc_engine_time, rsc_engine_hprda, rsc_engine_requests, rsc_engine_requests_shards;
 
 /* Memory of one exact stack (exact_state.h has the sizes), for all engines that have one. engine_exact.c */
 uint64_t rsc_exact_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines);

@@ -16,6 +16,7 @@ const struct rsc_engine_kind *const rsc_engine_kinds[] = {
     &rsc_engine_hprda,
     &rsc_engine_featherlight,
     &rsc_engine_requests,
+    &rsc_engine_requests_shards,
     NULL,
 };
 

@@ -112,6 +112,10 @@ static void put_mrc(struct rsc_json *json, const struct rsc_profile *profile) {
         rsc_json_key_double(json, "low", point->low);
         rsc_json_key_double(json, "high", point->high);
         if (profile->requests.miss_ratio) rsc_json_key_double(json, "byte_miss_ratio", profile->requests.miss_ratio[i]);
+        if (profile->requests.low) {
+            rsc_json_key_double(json, "byte_low", profile->requests.low[i]);
+            rsc_json_key_double(json, "byte_high", profile->requests.high[i]);
+        }
         rsc_json_object_end(json);
     }
     rsc_json_end_lines(json, profile->mrc_count);

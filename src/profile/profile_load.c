@@ -180,9 +180,17 @@ static int read_byte_ratios(struct rsc_loader *loader, const json_t *root, struc
     if (!profile->mrc_count) return 0;
     profile->requests.miss_ratio = calloc(profile->mrc_count, sizeof *profile->requests.miss_ratio);
     if (!profile->requests.miss_ratio) return rsc_load_no_memory(loader);
+    if (json_object_get(json_array_get(list, 0), "byte_low")) {
+        profile->requests.low = calloc(profile->mrc_count, sizeof *profile->requests.low);
+        profile->requests.high = calloc(profile->mrc_count, sizeof *profile->requests.high);
+        if (!profile->requests.low || !profile->requests.high) return rsc_load_no_memory(loader);
+    }
     for (size_t i = 0; i < profile->mrc_count && !rc; i++) {
         snprintf(loader->where + prefix, sizeof loader->where - prefix, "mrc[%zu].", i);
         rc = rsc_load_double(loader, json_array_get(list, i), "byte_miss_ratio", 1, &profile->requests.miss_ratio[i]);
+        if (rc || !profile->requests.low) continue;
+        rc = rsc_load_double(loader, json_array_get(list, i), "byte_low", 1, &profile->requests.low[i]);
+        if (!rc) rc = rsc_load_double(loader, json_array_get(list, i), "byte_high", 1, &profile->requests.high[i]);
     }
     loader->where[prefix] = 0;
     return rc;

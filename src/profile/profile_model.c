@@ -57,6 +57,8 @@ void rsc_profile_free(struct rsc_profile *profile) {
     free(profile->mrc);
     rsc_histogram_free(&profile->requests.rd);
     free(profile->requests.miss_ratio);
+    free(profile->requests.low);
+    free(profile->requests.high);
     free(profile);
 }
 

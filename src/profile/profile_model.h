@@ -195,6 +195,7 @@ struct rsc_request_bytes {
     uint64_t footprint; /* largest total size of all objects */
     struct rsc_histogram rd; /* RSC_BINS_FINE; bytes requested by RD. Allocated only in profiles of requests */
     double *miss_ratio; /* [mrc_count], beside mrc: bytes missed / bytes requested; derived. Owned */
+    double *low, *high; /* [mrc_count]: its error bars; NULL: exact. Owned */
 };
 
 /*

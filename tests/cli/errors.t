@@ -64,7 +64,7 @@ $ reusescope analyze --line=abc a.din
 reusescope analyze: --line abc: not a list of powers of two from 1 to 4096
 [2]
 $ reusescope analyze --engine nope a.din
-reusescope: engine 'nope': not one of auto, exact, parallel, gpu[:device=N], mpi, shards:RATE, shards-max:LINES, sampled[:KEY=VALUE,...], time:MODEL[:RATE], hp-rda[:local=N,adjust=off,device=N], featherlight[:KEY=VALUE,...], requests
+reusescope: engine 'nope': not one of auto, exact, parallel, gpu[:device=N], mpi, shards:RATE, shards-max:LINES, sampled[:KEY=VALUE,...], time:MODEL[:RATE], hp-rda[:local=N,adjust=off,device=N], featherlight[:KEY=VALUE,...], requests, requests-shards:RATE
 [2]
 $ reusescope analyze --model nope a.din
 reusescope: model 'nope': not one of single, private, shared, both

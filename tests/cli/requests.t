@@ -141,7 +141,7 @@ $ printf 'addr,size\n' | reusescope analyze --requests - --format json -o - | gr
 
 # Not with lines, other engines, or what only lines have.
 $ reusescope analyze --requests r.csv --engine exact
-reusescope: --requests has its own exact engine and cannot be used with --engine exact
+reusescope: --requests takes --engine shards:RATE or none, which is exact, not --engine exact
 [2]
 $ reusescope analyze --requests r.csv --line 64
 reusescope: --requests counts whole objects and cannot be used with --line
@@ -160,6 +160,26 @@ reusescope: the requests engine cannot do top lines
 [2]
 $ reusescope analyze --engine requests r.csv --format json -o - | grep -o '"by":"[a-z]*"'
 "by":"requests"
+
+# A sample of objects: totals of requests and bytes are exact, both curves have bars; the same saved and loaded; all objects are the exact result.
+$ python3 -c 'import random; random.seed(5); print("addr,size"); [print(f"{int(random.paretovariate(0.4)) % 20000},{random.choice((10, 1000, 30000))}") for i in range(50000)]' > web.csv
+$ reusescope analyze --requests web.csv --engine shards:0.1 -q -o s.json
+$ python3 $SOURCE/tests/schema_check.py $SOURCE/docs/schema/profile.schema.json s.json
+$ grep -oE '"by":"[a-z-]*"|"references":[0-9]*' s.json; grep -o 'objects by hash, rate 0.1, seed 0' s.json
+"by":"requests-shards"
+"references":50000
+objects by hash, rate 0.1, seed 0
+$ python3 -c 'import json; d = json.load(open("s.json")); print(all(p["low"] <= p["miss_ratio"] <= p["high"] and p["byte_low"] <= p["byte_miss_ratio"] <= p["byte_high"] for p in d["mrc"]), d["mrc"][-1]["high"] > d["mrc"][-1]["low"])'
+True True
+$ reusescope report s.json -q -o s.data && reusescope report s.data --format json -o - | cmp - s.json
+$ reusescope report s.data --format csv | grep mrc_bytes | cut -d, -f9-11 | grep -vc '^[0-9.e-]*,[0-9.e-]*,[0-9.e-]*$'
+0
+[1]
+$ reusescope analyze --requests web.csv --engine shards:1 -q --format json -o - | grep -v '"made"' > all.json
+$ reusescope analyze --requests web.csv -q --format json -o - | grep -v '"made"' | cmp - all.json
+$ reusescope analyze web.csv --engine requests-shards:2
+reusescope: engine 'requests-shards': a rate above 0 and up to 1 is missing, such as requests-shards:0.01
+[2]
 
 # Two runs merged: sums of bytes.
 $ reusescope merge r.json r.json -q --format csv -o - | grep total

@@ -22,9 +22,9 @@
 #define OPTIONS_BYTES 6u
 #define ACCESS_BYTES 5u
 
-static const char *const engines[] = {"exact",     "parallel",       "shards:0.2", "shards-max:16", "sampled:period=5",
-                                      "time:hotl", "time:statstack", "time:aet",   "time:shen",     "hp-rda",
-                                      "requests",  "featherlight",   "auto"};
+static const char *const engines[] = {
+    "exact",    "parallel",  "shards:0.2", "shards-max:16", "sampled:period=5",    "time:hotl",    "time:statstack",
+    "time:aet", "time:shen", "hp-rda",     "requests",      "requests-shards:1/4", "featherlight", "auto"};
 static const char *const models[] = {"single", "private", "shared", NULL};
 static const uint32_t sizes[] = {1, 4, 8, 0, 64, 100, 4096, 70000};
 

@@ -43,6 +43,7 @@ static const struct specification {
       "featherlight:period=3,attribution=inverse", "featherlight:period=5,attribution=none",
       "featherlight:period=13,rd=shen", "featherlight:period=17,rd=statstack,registers=16"}},
     {&rsc_engine_requests, {"requests"}},
+    {&rsc_engine_requests_shards, {"requests-shards:0.3", "requests-shards:1"}},
 };
 #define SPECIFICATIONS (sizeof specifications / sizeof *specifications)
 

@@ -77,8 +77,8 @@ static uint64_t brute_force(struct requests all) {
     return peak;
 }
 
-static struct rsc_profile *analyse(struct requests all, struct rsc_rng *rng) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "requests"};
+static struct rsc_profile *analyse_by(struct requests all, struct rsc_rng *rng, const char *by, uint64_t seed) {
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = by, .seed = seed};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -100,6 +100,10 @@ static struct rsc_profile *analyse(struct requests all, struct rsc_rng *rng) {
     if (rsc_engine_finish(engine, &profile, &error) < 0) fail_msg("%s", error.message);
     rsc_engine_free(engine);
     return profile;
+}
+
+static struct rsc_profile *analyse(struct requests all, struct rsc_rng *rng) {
+    return analyse_by(all, rng, "requests", 0);
 }
 
 /* Distance by distance, with a stack that is compacted all the time. */
@@ -171,6 +175,19 @@ static void check_simulation(struct requests all, uint64_t cache_bytes) {
     free(kept);
 }
 
+/* A sample of all objects is the exact profile. */
+static void check_whole_sample(const struct rsc_profile *exact, struct requests all, struct rsc_rng *rng) {
+    struct rsc_profile *sampled = analyse_by(all, rng, "requests-shards:1", rsc_rng_below(rng, 100));
+    assert_int_equal(sampled->cold, exact->cold);
+    assert_int_equal(sampled->requests.cold, exact->requests.cold);
+    assert_int_equal(sampled->requests.footprint, exact->requests.footprint);
+    assert_memory_equal(sampled->rd.count, exact->rd.count, exact->rd.bin_count * sizeof(uint64_t));
+    assert_memory_equal(sampled->ri.count, exact->ri.count, exact->ri.bin_count * sizeof(uint64_t));
+    assert_memory_equal(sampled->requests.rd.count, exact->requests.rd.count, exact->rd.bin_count * sizeof(uint64_t));
+    assert_memory_equal(sampled->mrc, exact->mrc, exact->mrc_count * sizeof *exact->mrc);
+    rsc_profile_free(sampled);
+}
+
 static void one_trace(struct rsc_rng *rng, uint32_t most) {
     struct requests all = random_requests(rng, most);
     uint64_t peak = brute_force(all), cold = 0, bytes = 0, cold_bytes = 0;
@@ -205,6 +222,7 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
     assert_int_equal(rsc_profile_check_sum(profile, "x", NULL), 0);
     check_curves(profile, all, bytes);
     stack_agrees(all, rng);
+    check_whole_sample(profile, all, rng);
     for (int i = 0; i < 6 && !all.sizes_change; i++)
         check_simulation(all, i == 0 ? peak : 1 + rsc_rng_below(rng, i == 1 ? 300 : i == 2 ? 100000 : peak + 1));
     rsc_histogram_free(&rd);
@@ -259,6 +277,58 @@ static void small_objects_are_lines(void **state) {
     free(meta);
 }
 
+/* Objects of popular and unpopular kinds, sizes over four orders of magnitude. */
+static struct requests skewed_requests(uint64_t seed) {
+    struct requests all = {.count = 60000};
+    struct rsc_rng rng;
+    rsc_rng_seed(&rng, seed, 0);
+    all.items = calloc(all.count, sizeof *all.items);
+    for (uint32_t i = 0; i < all.count; i++) {
+        uint64_t object = rsc_rng_below(&rng, 1 + rsc_rng_below(&rng, 1 + rsc_rng_below(&rng, 40000)));
+        uint64_t mixed = (object + 1) * 0x9E3779B97F4A7C15ull >> 40;
+        all.items[i] = (struct request){.object = object, .size = 1 + (mixed % 100 << mixed / 1000 % 10)};
+    }
+    return all;
+}
+
+/* How often the bars of a tenth of the objects hold the exact ratio, over seeds and sizes, of requests and of bytes. */
+static void bars_hold_the_truth(void **state) {
+    enum { SEEDS = 30 };
+    uint64_t inside = 0, bytes_inside = 0, checked = 0;
+    double wide = 0, off = 0;
+    struct rsc_rng rng;
+    (void)state;
+    rsc_rng_seed(&rng, 1, 0);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct requests all = skewed_requests(seed / 5);
+        struct rsc_profile *exact = analyse(all, &rng), *sampled = analyse_by(all, &rng, "requests-shards:0.1", seed);
+        assert_int_equal(sampled->references, exact->references);
+        assert_int_equal(sampled->requests.requested, exact->requests.requested);
+        assert_int_equal(rsc_profile_check_sum(sampled, "x", NULL), 0);
+        for (size_t i = 0, j = 0; i < sampled->mrc_count; i++) {
+            uint64_t size = sampled->mrc[i].lines;
+            while (j < exact->mrc_count && exact->mrc[j].lines < size) j++;
+            if (size & (size - 1) || size < 4096 || j == exact->mrc_count) continue;
+            checked++;
+            inside +=
+                sampled->mrc[i].low <= exact->mrc[j].miss_ratio && exact->mrc[j].miss_ratio <= sampled->mrc[i].high;
+            bytes_inside += sampled->requests.low[i] <= exact->requests.miss_ratio[j] &&
+                            exact->requests.miss_ratio[j] <= sampled->requests.high[i];
+            wide += sampled->mrc[i].high - sampled->mrc[i].low;
+            double error = sampled->mrc[i].miss_ratio - exact->mrc[j].miss_ratio;
+            off += error < 0 ? -error : error;
+        }
+        rsc_profile_free(exact);
+        rsc_profile_free(sampled);
+        free(all.items);
+    }
+    double held = (double)inside / (double)checked, bytes_held = (double)bytes_inside / (double)checked;
+    printf(
+        "90 %% bars hold %.1f %% of requests' and %.1f %% of bytes' ratios at %llu sizes, mean width %.4f, error %.4f\n",
+        100 * held, 100 * bytes_held, (unsigned long long)checked, wide / (double)checked, off / (double)checked);
+    assert_true(held > 0.8 && bytes_held > 0.8);
+}
+
 static void refused(void **state) {
     struct rsc_engine *engine;
     struct rsc_error error;
@@ -284,6 +354,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_against_brute_force),
         cmocka_unit_test(small_objects_are_lines),
+        cmocka_unit_test(bars_hold_the_truth),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,12 +70,7 @@ void rsc_kept_audit(struct rsc_kept_sum *sum, const struct rsc_sampled_stack *st
 
 /* ---- settling ---- */
 
-/*
- * Adds what `count` lacks to its first bin, or removes its excess from its first
- * bins, so that it sums to `total`; then rounds, from the top, so that the counts
- * above any bin are off by less than one.
- */
-static void settle(double *count, uint32_t bins, uint64_t total, struct rsc_histogram *into) {
+void rsc_kept_settle(double *count, uint32_t bins, uint64_t total, struct rsc_histogram *into) {
     double sum = 0, above = 0;
     uint64_t given = 0;
     for (uint32_t bin = 0; bin < bins; bin++) sum += count[bin];
@@ -108,7 +103,7 @@ static int fill_threads(struct rsc_kept_sum *sum, struct rsc_profile *profile) {
         row->tid = sum->threads[i].tid;
         row->references = sum->threads[i].references;
         row->cold = round_within(sum->threads[i].cold, row->references);
-        settle(sum->threads[i].rd, row->rd.bin_count, row->references - row->cold, &row->rd);
+        rsc_kept_settle(sum->threads[i].rd, row->rd.bin_count, row->references - row->cold, &row->rd);
     }
     profile->made.threads = sum->threads_seen;
     return 0;
@@ -194,9 +189,9 @@ int rsc_kept_fill(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *w
     profile->rd_cap = sum->rd_cap;
     profile->rd_capped = round_within(sum->capped, whole->references - profile->cold);
     uint64_t reuses = whole->references - profile->cold;
-    settle(rd, bins, reuses - profile->rd_capped, &profile->rd);
+    rsc_kept_settle(rd, bins, reuses - profile->rd_capped, &profile->rd);
     /* the least interval is 1: bin 0 stays empty */
-    settle(ri, bins, reuses, &profile->ri);
+    rsc_kept_settle(ri, bins, reuses, &profile->ri);
     profile->ri.count[1] += profile->ri.count[0];
     profile->ri.count[0] = 0;
     free(rd);

@@ -88,6 +88,13 @@ static inline void rsc_kept_invalidated(struct rsc_kept_sum *sum, double weight,
 /* Counts the lines above a line about to be reused at about `distance`, if its audit can afford it. */
 void rsc_kept_audit(struct rsc_kept_sum *sum, const struct rsc_sampled_stack *stack, uint32_t node, uint64_t distance);
 
+/*
+ * Adds what `count` lacks to its first bin, or removes its excess from its first
+ * bins, so that it sums to `total`; then adds it to `into`, rounded from the top, so
+ * that the counts above any bin are off by less than one.
+ */
+void rsc_kept_settle(double *count, uint32_t bins, uint64_t total, struct rsc_histogram *into);
+
 /* Facts about the whole stream. */
 struct rsc_kept_whole {
     uint64_t accesses, references;

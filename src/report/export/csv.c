@@ -227,7 +227,10 @@ static void put_requests(const struct table *table) {
     for (size_t i = 0; i < profile->mrc_count; i++) {
         begin_row(table, "mrc_bytes", "");
         rsc_text_put(table->text, "%" PRIu64 ",%" PRIu64 ",,", profile->mrc[i].lines, profile->mrc[i].lines);
-        put_ratio(table->text, bytes->miss_ratio[i], ",,\n");
+        put_ratio(table->text, bytes->miss_ratio[i], bytes->low ? "," : ",,\n");
+        if (!bytes->low) continue;
+        put_ratio(table->text, bytes->low[i], ",");
+        put_ratio(table->text, bytes->high[i], "\n");
     }
 }
 
