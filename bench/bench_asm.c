@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/numbers.h"
 #include "bench/watched.h"
 
 static const char *const all[] = {"gemm", "jacobi", "stencil", "chase", "histogram", "stream", "cg", "sort", "join"};
@@ -100,6 +101,9 @@ int main(int argc, char **argv) {
         close(out);
         printf("%-10s %9.3f %6.2fx %7.2fx %9.2fx %10.1f M %22.2f\n", kernel, base, fast / base, buffer / base,
                full / base, references / 1e6, 1e9 * (full - base) / references);
+        put_number("fast", fast / base, "%s", kernel);
+        put_number("buffer", buffer / base, "%s", kernel);
+        put_number("recording", full / base, "%s", kernel);
         fflush(stdout);
         log_fast += log(fast / base);
         log_buffer += log(buffer / base);

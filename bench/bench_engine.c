@@ -14,6 +14,7 @@
 #include "base/histogram.h"
 #include "base/u64_table.h"
 #include "bench/line_list.h"
+#include "bench/numbers.h"
 #include "distance/exact/exact_state.h"
 
 #define BLOCK 2048u
@@ -155,7 +156,13 @@ static void compare(const char *name, int rounds) {
         if (took[0])
             printf("  %s %6.1f (%.2fx), with RI %6.1f (%.2fx)", rsc_simd_name((enum rsc_simd)simd),
                    list.count / took[0] / 1e6, best[0] / took[0], list.count / took[1] / 1e6, best[0] / took[1]);
+        if (simd != (int)rsc_simd_best()) continue;
+        put_number("M/s", list.count / took[0] / 1e6, "%s", name);
+        put_number("times the baseline", best[0] / took[0], "%s", name);
+        put_number("times the baseline with RI", best[0] / took[1], "%s", name);
     }
+    put_number("bytes a line", bytes_per_line[0], "%s", name);
+    put_number("baseline M/s", list.count / best[0] / 1e6, "%s", name);
     printf("  %.1f bytes/line, with RI %.1f\n", bytes_per_line[0], bytes_per_line[1]);
     rsc_histogram_free(&truth);
 }

@@ -19,6 +19,7 @@
 #include <reusescope/reusescope.h>
 
 #include "bench/measure.h"
+#include "bench/numbers.h"
 #include "profile/metrics.h"
 #include "profile/profile_model.h"
 #include "profile/ri_models.h"
@@ -122,7 +123,7 @@ static double measure(const char *path, const char *name, uint64_t seeds, uint64
     double points = 0, held = 0, held_model = 0, width = 0, off = 0;
     snprintf(engine, sizeof engine, "featherlight:period=%llu",
              (unsigned long long)(exact->references / samples ? exact->references / samples : 1));
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = bench_seed(), end = seed + seeds; seed < end; seed++) {
         struct rsc_profile *profile = analyse(engine, seed, line_bytes);
         uint32_t at = 0;
         for (uint64_t lines = 1; lines < exact->distinct; lines = rsc_grid_next(lines, 2)) {
@@ -140,6 +141,8 @@ static double measure(const char *path, const char *name, uint64_t seeds, uint64
     }
     printf("%-20s %8.1f M  %6.1f %6.1f   %.4f %.4f\n", name, (double)exact->references / 1e6, 100 * held / points,
            100 * held_model / points, width / points, off / points);
+    put_number("held", held / points, "%s", name);
+    put_number("error", off / points, "%s", name);
     if (is_detailed) print_details((double)seeds);
     fflush(stdout);
     rsc_profile_free(exact);

@@ -18,6 +18,7 @@
 #include <reusescope/reusescope.h>
 
 #include "bench/measure.h"
+#include "bench/numbers.h"
 #include "featherlight/simulated_pmu.h"
 #include "profile/metrics.h"
 #include "profile/ri_models.h"
@@ -131,6 +132,15 @@ static struct accuracy model_alone(const struct rsc_profile *exact) {
     return accuracy;
 }
 
+/* Where the bin of the paper ends (4 Ki, 8 Ki... words) up to which `share` of the reuses are. */
+static double percentile(const struct rsc_histogram *rd, double share) {
+    double shares[RSC_OCTAVE_SHARES], sum = 0;
+    rsc_histogram_octave_shares(rd, shares);
+    uint32_t bin = 0;
+    while (bin + 1 < RSC_OCTAVE_SHARES && (sum += shares[bin]) < share) bin++;
+    return 4096.0 * (double)(1ull << bin);
+}
+
 static void measure(const char *path, const char *name, uint64_t samples, uint32_t seeds) {
     struct row *row = &rows[row_count++];
     struct rsc_simulated_pmu *pmus[VARIANTS * SEEDS_MAX];
@@ -138,7 +148,7 @@ static void measure(const char *path, const char *name, uint64_t samples, uint32
     uint64_t period = exact->references / samples;
     if (!period) period = 1;
     for (uint32_t v = 0; v < VARIANTS; v++)
-        for (uint32_t s = 0; s < seeds; s++) pmus[v * seeds + s] = make_pmu(variants[v], period, s + 1);
+        for (uint32_t s = 0; s < seeds; s++) pmus[v * seeds + s] = make_pmu(variants[v], period, s + bench_seed());
     run_pmus(path, pmus, profiles, VARIANTS * seeds);
     for (uint32_t v = 0; v < VARIANTS; v++)
         for (uint32_t s = 0; s < seeds; s++) {
@@ -151,6 +161,22 @@ static void measure(const char *path, const char *name, uint64_t samples, uint32
            (double)exact->references / 1e6, (unsigned long long)period, 100 * row->ri[0].s, 100 * row->ri[0].hat,
            row->ri[0].emd, 100 * row->rd[0].s, 100 * row->rd[0].hat, row->rd[0].emd, 100 * row->model.s,
            100 * row->model.hat);
+    put_number("words", (double)exact->references, "%s", name);
+    put_number("model S", row->model.s, "%s", name);
+    put_number("model S-hat", row->model.hat, "%s", name);
+    static const double shares[] = {0.70, 0.80, 0.90, 0.95};
+    for (int i = 0; i < 4; i++) {
+        char column[32];
+        snprintf(column, sizeof column, "RD at %.0f %%", 100 * shares[i]);
+        put_number(column, percentile(&exact->rd, shares[i]), "%s/exact", name);
+    }
+    for (uint32_t v = 0; v < VARIANTS; v++) {
+        const char *variant = v ? variants[v] : "default";
+        put_number("RI S", row->ri[v].s, "%s/%s", name, variant);
+        put_number("RI S-hat", row->ri[v].hat, "%s/%s", name, variant);
+        put_number("RD S", row->rd[v].s, "%s/%s", name, variant);
+        put_number("RD S-hat", row->rd[v].hat, "%s/%s", name, variant);
+    }
     for (uint32_t v = 0; v < VARIANTS && print_all; v++)
         printf("  %-36s %6.2f %6.2f  EMD %.3f %.3f\n", variants[v][0] ? variants[v] : "as by default",
                100 * row->ri[v].s, 100 * row->rd[v].s, row->ri[v].emd, row->rd[v].emd);
@@ -191,6 +217,11 @@ static void diagnose(void) {
     printf(
         "RD accuracy under 90 %%: %u of %u traces: %u by binning (S-hat is 90 %% or more), %u by the model, %u by sampling\n",
         low, row_count, binning, model, sampling);
+    put_number("traces", row_count, "diagnosis");
+    put_number("low", low, "diagnosis");
+    put_number("binning", binning, "diagnosis");
+    put_number("model", model, "diagnosis");
+    put_number("sampling", sampling, "diagnosis");
     if (row_count)
         printf(
             "lost on average: %.2f points, of which within a bin of the truth %.2f, by the model %.2f, by sampling %.2f\n",
@@ -232,6 +263,10 @@ int main(int argc, char **argv) {
         printf("%-36s  %6.2f %6.3f  %6.2f %6.3f  %6.2f %6.2f\n", v ? variants[v] : "as by default",
                100 * quantile(ri, 0.5), quantile(ri + emd, 0.5), 100 * quantile(rd, 0.5), quantile(rd + emd, 0.5),
                100 * quantile(ri, 0.25), 100 * quantile(rd, 0.25));
+        put_number("RI S", quantile(ri, 0.5), "median/%s", v ? variants[v] : "default");
+        put_number("RD S", quantile(rd, 0.5), "median/%s", v ? variants[v] : "default");
+        put_number("RI S, lower quartile", quantile(ri, 0.25), "median/%s", v ? variants[v] : "default");
+        put_number("RD S, lower quartile", quantile(rd, 0.25), "median/%s", v ? variants[v] : "default");
     }
     diagnose();
     return 0;

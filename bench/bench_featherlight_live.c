@@ -25,6 +25,7 @@
 
 #include <reusescope/engine.h>
 
+#include "bench/numbers.h"
 #include "bench/watched.h"
 #include "profile/profile_model.h"
 
@@ -178,7 +179,7 @@ static void measure(const struct kernel *kernel, const char *tool, const char *s
     uint64_t taken = 0;
     build(tool, source, kernel, 0, path, sizeof path);
     struct rsc_profile *exact = exactly(path, EXACT_REPEAT);
-    struct outcome outcome = sampled(path, kernel->repeat, rate, 1, 1);
+    struct outcome outcome = sampled(path, kernel->repeat, rate, bench_seed(), 1);
     double near = overlap(exact, outcome.profile);
     uint64_t samples = outcome.samples;
     overlaps[overlap_count++] = near;
@@ -195,10 +196,13 @@ static void measure(const struct kernel *kernel, const char *tool, const char *s
     costs[cost_count++] = (watched - fast) / (double)(taken ? taken : 1) * (double)rate;
     printf("%-10s %9.3f %10llu %8.3f %+8.2f %% %10.4f", kernel->name, fast, (unsigned long long)samples, near,
            100 * costs[cost_count - 1], handlers);
+    put_number("samples", (double)samples, "%s", kernel->name);
+    put_number("overlap", near, "%s", kernel->name);
+    put_number("cost", costs[cost_count - 1], "%s", kernel->name);
     unlink(path);
     if (kernel->threads) {
         build(tool, source, kernel, 4, path, sizeof path);
-        outcome = sampled(path, kernel->repeat / 4, rate, 1, 1);
+        outcome = sampled(path, kernel->repeat / 4, rate, bench_seed(), 1);
         near = overlap(exact, outcome.profile);
         overlaps[overlap_count++] = near;
         rsc_profile_free(outcome.profile);
@@ -220,6 +224,8 @@ static void measure_memory(const char *tool, const char *source, uint64_t rate) 
         "64 threads: %.1f MiB more resident at the peak than in fast mode (%.1f and %.1f) with %llu samples; bar 16\n",
         (double)(outcome.peak_kib - alone) / 1024, (double)outcome.peak_kib / 1024, (double)alone / 1024,
         (unsigned long long)outcome.samples);
+    put_number("MiB", (double)(outcome.peak_kib - alone) / 1024, "memory");
+    put_number("times", (double)outcome.peak_kib / (double)alone, "memory");
     unlink(path);
 }
 
@@ -247,6 +253,9 @@ int main(int argc, char **argv) {
         printf(
             "overlap: median %.3f (bar 0.95), least %.3f (bar 0.90); cost: median %+.2f %%, most %+.2f %% (bar 3 %%)\n",
             overlaps[overlap_count / 2], overlaps[0], 100 * costs[cost_count / 2], 100 * costs[cost_count - 1]);
+        put_number("overlap", overlaps[overlap_count / 2], "median");
+        put_number("least overlap", overlaps[0], "median");
+        put_number("cost", costs[cost_count / 2], "median");
     }
     int only_memory = argc == 6 && !strcmp(argv[5], "memory");
     if (argc <= 5 || only_memory) measure_memory(argv[1], argv[2], rate);

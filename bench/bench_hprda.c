@@ -9,7 +9,8 @@
  * paper's error rate e over H bins (one an octave, and one for no distance),
  * overlap of the histograms (bins as in profiles), mean absolute error and mean
  * width of the bound of the miss ratio curve; on one thread million references a
- * processor second and their ratio to the exact engine on one core; on two threads
+ * processor second and their ratio to the exact engine on one core (and for machines, bench/numbers.h,
+ * to a balanced tree, as in the paper); on two threads
  * million references a second by the wall clock, and the ratio to one thread by
  * the wall clock, which only a quiet machine shows; and where the time goes. Rounds
  * are interleaved, the best of each counts. The exact engine also yields reuse
@@ -18,7 +19,9 @@
 #include <reusescope/reusescope.h>
 #include <string.h>
 
+#include "bench/balanced_tree.h"
 #include "bench/line_list.h"
+#include "bench/numbers.h"
 #include "distance/exact/exact_state.h"
 #include "distance/hprda/hprda.h"
 #include "profile/metrics.h"
@@ -74,6 +77,25 @@ static double run_exact(struct rsc_profile **profile) {
     return took;
 }
 
+/* What the paper compares with: a balanced tree of the last uses. */
+static double run_tree(const struct rsc_profile *truth) {
+    struct tree tree;
+    struct rsc_histogram sum;
+    need(tree_init(&tree, (uint32_t)truth->distinct), "tree");
+    need(rsc_histogram_init(&sum, RSC_BINS_FINE), "histogram");
+    double begun = processor_now();
+    for (uint32_t i = 0; i < list.count; i++) {
+        uint32_t distance;
+        need(tree_use(&tree, list.lines[i], &distance), "tree");
+        if (distance != TREE_COLD) sum.count[rsc_bin_of_fine(distance)]++;
+    }
+    double took = processor_now() - begun;
+    if (memcmp(sum.count, truth->rd.count, sum.bin_count * sizeof *sum.count)) need(-1, "agreement with the tree");
+    rsc_histogram_free(&sum);
+    tree_free(&tree);
+    return took;
+}
+
 struct row {
     double best[2]; /* seconds by the wall clock, on one and two threads */
     double processor; /* seconds, on one thread */
@@ -117,8 +139,8 @@ static void run_hprda(struct row *row, uint32_t local, int no_adjust, uint32_t w
 }
 
 /* `most` bins are used by some row: e of all rows is over that H, else the one that spreads widest would look best. */
-static void print_row(const struct row *row, uint32_t local, int no_adjust, const struct rsc_profile *truth,
-                      double exact, uint32_t most) {
+static void print_row(const char *name, const struct row *row, uint32_t local, int no_adjust,
+                      const struct rsc_profile *truth, double exact, double tree, uint32_t most) {
     uint32_t used;
     double all = 0;
     for (int i = 0; i < RSC_HPRDA_SECONDS_COUNT; i++) all += row->parts[i];
@@ -128,22 +150,41 @@ static void print_row(const struct row *row, uint32_t local, int no_adjust, cons
            rsc_profile_mrc_error(row->profile, truth, NULL), row->width, list.count / row->processor / 1e6,
            exact / row->processor, list.count / row->best[1] / 1e6, row->best[0] / row->best[1],
            100 * row->parts[0] / all, 100 * row->parts[1] / all, 100 * row->parts[2] / all, 100 * row->parts[3] / all);
+    static const char *const parts[] = {"local", "merge threads", "merge blocks", "adjust"};
+    const char *way = no_adjust ? "not adjusted" : "adjusted";
+    put_number("e", rate, "%s/%u/%s", name, local, way);
+    put_number("H", most, "%s/%u/%s", name, local, way);
+    put_number("overlap", rsc_profile_overlap(row->profile, truth), "%s/%u/%s", name, local, way);
+    put_number("curve error", rsc_profile_mrc_error(row->profile, truth, NULL), "%s/%u/%s", name, local, way);
+    put_number("M/s", list.count / row->processor / 1e6, "%s/%u/%s", name, local, way);
+    put_number("times exact", exact / row->processor, "%s/%u/%s", name, local, way);
+    put_number("two threads over one", row->best[0] / row->best[1], "%s/%u/%s", name, local, way);
+    put_number("times the tree", tree / row->processor, "%s/%u/%s", name, local, way);
+    put_number("two threads, times the tree", tree / row->best[1], "%s/%u/%s", name, local, way);
+    for (int i = 0; i < 4; i++) put_number(parts[i], row->parts[i] / all, "%s/%u/%s", name, local, way);
 }
 
 static void compare(const char *name, int rounds) {
     struct row rows[SIZES][2] = {0};
     struct rsc_profile *truth = NULL;
-    double exact = 0;
+    double exact = 0, tree = 0;
     for (int round = 0; round < rounds; round++) {
         double took = run_exact(&truth);
         if (!exact || took < exact) exact = took;
+        took = run_tree(truth);
+        if (!tree || took < tree) tree = took;
         for (uint32_t size = 0; size < SIZES; size++)
             for (int no_adjust = 0; no_adjust < 2; no_adjust++)
                 for (uint32_t workers = 1; workers <= 2; workers++)
                     run_hprda(&rows[size][no_adjust], 256u << size, no_adjust, workers);
     }
-    printf("\n%s: %u references, %llu lines; exact %.1f M/s\n", name, list.count, (unsigned long long)truth->distinct,
-           list.count / exact / 1e6);
+    printf("\n%s: %u references, %llu lines; exact %.1f M/s, balanced tree %.1f M/s\n", name, list.count,
+           (unsigned long long)truth->distinct, list.count / exact / 1e6, list.count / tree / 1e6);
+    put_number("M/s", list.count / exact / 1e6, "%s/exact", name);
+    put_number("times the tree", tree / exact, "%s/exact", name);
+    put_number("M/s", list.count / tree / 1e6, "%s/tree", name);
+    put_number("lines", (double)truth->distinct, "%s", name);
+    put_number("references", list.count, "%s", name);
     printf(
         " local adj       e   H  overlap  mrc mae    bound 1t M/s exact=1 2t wall   1t=1   local merge block adjust %%\n");
     uint32_t most = 0;
@@ -155,7 +196,7 @@ static void compare(const char *name, int rounds) {
         }
     for (uint32_t size = 0; size < SIZES; size++)
         for (int no_adjust = 0; no_adjust < 2; no_adjust++) {
-            print_row(&rows[size][no_adjust], 256u << size, no_adjust, truth, exact, most);
+            print_row(name, &rows[size][no_adjust], 256u << size, no_adjust, truth, exact, tree, most);
             rsc_profile_free(rows[size][no_adjust].profile);
         }
     rsc_profile_free(truth);

@@ -2,9 +2,9 @@
  * bench_loops.c - the loop models beside the simulated truth and beside the paper's
  * model, on the kernels of examples/loops: paper 004's accuracy and speed tables.
  *
- *     bench_loops [FOLDER [accuracy|near|band|speed [KERNEL...]]]
+ *     bench_loops [FOLDER [accuracy[:T,...[:SCHEDULE]]|near|band|speed [KERNEL...]]]
  *
- * Accuracy: mean absolute error (MAE) of the miss ratio curve against exact
+ * Accuracy, at T = 4 and 64 threads and with the source's schedule unless others are given: mean absolute error (MAE) of the miss ratio curve against exact
  * simulation of the same interleaving, at 8 points an octave, and on the paper's
  * grid (37 sizes below 64 KiB, 16 to 1 MiB, 20 above; spread evenly in the
  * logarithm, since the paper gives only their number). `known`: the model asked is that of
@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "bench/measure.h"
+#include "bench/numbers.h"
 #include "loops/front/c_source.h"
 #include "loops/model/loops_model.h"
 #include "loops/model/oracle.h"
@@ -37,6 +38,7 @@ struct kernel {
 static struct kernel kernel[KERNELS_MAX];
 static int kernels;
 static const char *folder = "examples/loops";
+static const char *schedule; /* of all loops; NULL: their own */
 
 static void read_kernels(void) {
     char path[512], line[512];
@@ -120,6 +122,8 @@ static int measure(const struct rsc_loop_program *program, uint32_t region, uint
     struct rsc_error error = {0};
     struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
     options.band = options.private_view = 0;
+    options.schedule = schedule;
+    options.seed = bench_seed();
     struct rsc_loops_analysis *analysis;
     struct rsc_nest *nest;
     struct rsc_plan *plan;
@@ -127,7 +131,7 @@ static int measure(const struct rsc_loop_program *program, uint32_t region, uint
     struct rsc_loops_result *paper, *drift, *known;
     check(rsc_loops_analysis_new(&analysis, program, region, &options, &error), &error, "analysis");
     check(rsc_nest_new(&nest, program, region, UINT32_MAX, 64, &error), &error, "nest");
-    check(rsc_plan_new(&plan, nest, threads, NULL, &error), &error, "plan");
+    check(rsc_plan_new(&plan, nest, threads, schedule, &error), &error, "plan");
     rsc_interleave_parse(&model, "racetrack", &error);
     check(rsc_loops_analyse(analysis, threads, &model, &paper, &error), &error, "racetrack");
     rsc_interleave_parse(&model, "drift", &error);
@@ -135,7 +139,7 @@ static int measure(const struct rsc_loop_program *program, uint32_t region, uint
     for (int w = 0; w < WAYS; w++) {
         struct rsc_oracle truth;
         rsc_interleave_parse(&model, ways[w], &error);
-        check(rsc_oracle_run(&truth, plan, &model, 64, 5, 0, NULL, NULL, &error), &error, ways[w]);
+        check(rsc_oracle_run(&truth, plan, &model, 64, 4 + bench_seed(), 0, NULL, NULL, &error), &error, ways[w]);
         check(rsc_loops_analyse(analysis, threads, &model, &known, &error), &error, ways[w]);
         if (truth.distinct != known->distinct || truth.references != known->references) {
             fprintf(stderr, "bench: counts are not exact\n");
@@ -185,6 +189,14 @@ static void accuracy(int argc, char **argv, uint32_t threads) {
             printf("%-16s %-6s", kernel[k].name, kernel[k].half);
             for (int w = 0; w < WAYS; w++) {
                 printf("  %5.2f %5.2f %5.2f", one.known[w], one.drift[w], one.paper[w]);
+                const char *row = kernel[k].name;
+                put_number("known", one.known[w], "%s/%s/T=%u/%s/%u", row, kernel[k].half, threads, ways[w], r);
+                put_number("default", one.drift[w], "%s/%s/T=%u/%s/%u", row, kernel[k].half, threads, ways[w], r);
+                put_number("racetrack", one.paper[w], "%s/%s/T=%u/%s/%u", row, kernel[k].half, threads, ways[w], r);
+                put_number("known, grid", one.known_grid[w], "%s/%s/T=%u/%s/%u", row, kernel[k].half, threads, ways[w],
+                           r);
+                put_number("racetrack, grid", one.paper_grid[w], "%s/%s/T=%u/%s/%u", row, kernel[k].half, threads,
+                           ways[w], r);
                 sum[half].known[w] += one.known[w];
                 sum[half].drift[w] += one.drift[w];
                 sum[half].paper[w] += one.paper[w];
@@ -366,6 +378,8 @@ static void speed(int argc, char **argv) {
                         rsc_loops_result_free(result);
                     }
                     printf(" %7.1f", best);
+                    static const char *const columns[3] = {"ms", "ms with the band", "ms with private"};
+                    put_number(columns[v], best, "%s/%s/T=%u/%u", kernel[k].name, kernel[k].half, counts[c], r);
                 }
             }
             printf("\n");
@@ -394,9 +408,14 @@ int main(int argc, char **argv) {
         nearness(argc, argv, 4, 1.25, 1);
         nearness(argc, argv, 64, 1.5, 1);
     }
-    if (every || !strcmp(what, "accuracy")) {
-        accuracy(argc, argv, 4);
-        accuracy(argc, argv, 64);
+    if (every || !strncmp(what, "accuracy", 8)) {
+        const char *at = !every && what[8] == ':' ? what + 9 : "4,64", *colon = strchr(at, ':');
+        schedule = colon ? colon + 1 : NULL;
+        for (char *next; *at && *at != ':'; at = *next == ',' ? next + 1 : next) {
+            uint32_t threads = (uint32_t)strtoul(at, &next, 10);
+            if (next == at || !threads) need(-1, "list of threads");
+            accuracy(argc, argv, threads);
+        }
     }
     if (every || !strcmp(what, "speed")) speed(argc, argv);
     return 0;

@@ -18,6 +18,7 @@
 #include <reusescope/reusescope.h>
 
 #include "bench/measure.h"
+#include "bench/numbers.h"
 #include "loops/front/c_source.h"
 #include "loops/model/loops_model.h"
 
@@ -124,6 +125,8 @@ int main(int argc, char **argv) {
             inside += truth >= result->mrc[g].low - 0.005 && truth <= result->mrc[g].high + 0.005;
         }
         printf(" %6.2f", 100 * sum / (double)result->mrc_count);
+        put_number(w == 3 ? "bursty as seen" : ways[w], sum / (double)result->mrc_count, "%s", name);
+        if (w == 2) put_number("within the band", inside / (double)result->mrc_count, "%s", name);
         if (w == 2) printf(" (%3.0f%%)", 100 * inside / (double)result->mrc_count);
         rsc_loops_result_free(result);
     }

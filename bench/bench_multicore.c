@@ -37,6 +37,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/numbers.h"
 #include "bench/watched.h"
 #include "profile/profile_model.h"
 #include "profile/selection.h"
@@ -181,6 +182,12 @@ static void print_row(const char *program, int threads, const char *method, doub
     printf("%-13s %-2d %-24s %8.0f%s%6.1f%% %6.1f%% %7.1fx %7.1f%%  %5.1f %5.1f %5.1f %5.1f %7.1fx %7.1fx\n", program,
            threads, method, samples, few ? "*" : " ", 100 * value[0], 100 * value[1], value[2], 100 * value[3],
            100 * value[4], 100 * value[5], 100 * value[6], 100 * value[7], value[8], value[9]);
+    static const char *const columns[10] = {
+        "accuracy without 0", "accuracy",     "slowdown",     "analysed", "selection 75",
+        "selection 80",       "selection 90", "selection 95", "faster",   "analysis faster"};
+    const char *name = program[0] ? program : "mean";
+    put_number("samples", samples, "%s/%s", name, method);
+    for (int i = 0; i < 10; i++) put_number(columns[i], value[i], "%s/%s", name, method);
     fflush(stdout);
 }
 
@@ -253,7 +260,7 @@ static void one_model(const char *program, int threads, double size, double peri
         times->long_analysed = number_before(longer.profiles[0], "% analysed") / 100;
         drop(&longer);
     }
-    for (int seed = 1; seed <= SEEDS; seed++) {
+    for (int seed = (int)bench_seed(), end = seed + SEEDS; seed < end; seed++) {
         struct result result = sample(program, threads, size, period, model, ordering, seed);
         double now = accuracy(truth, result.profiles[0], 1);
         least = fmin(least, now);
@@ -283,7 +290,7 @@ static void measure(const char *program, int threads, double size, double wanted
     one_model(program, threads, size, period, "shared", "parallel", "live shared parallel", exact.profiles[1], &times);
     one_model(program, threads, size, period, "shared", "sequential", "live shared sequential", exact.profiles[1],
               &times);
-    for (int seed = 1; seed <= SEEDS; seed++) {
+    for (int seed = (int)bench_seed(), end = seed + SEEDS; seed < end; seed++) {
         char options[32];
         snprintf(options, sizeof options, "--seed %d", seed);
         struct result usual = live(options, program, threads, size);

@@ -17,6 +17,7 @@
 
 #include "base/pool.h"
 #include "bench/measure.h"
+#include "bench/numbers.h"
 #include "profile/profile_model.h"
 #include "trace/generate/generate.h"
 
@@ -103,6 +104,10 @@ static void compare(const char *name, int rounds) {
         if (ways[way]) snprintf(label, sizeof label, "%u worker%s", ways[way], ways[way] == 1 ? "" : "s");
         printf("    %-11s %7.1f M/s  %5.2fx  cpu %4.2fx  %8.1f MiB\n", label, (double)count / best[way] / 1e6,
                best[0] / best[way], best_cpu[way] / best_cpu[0], engine_mib(ways[way]));
+        put_number("M/s", (double)count / best[way] / 1e6, "%s/%s", name, label);
+        put_number("times serial", best[0] / best[way], "%s/%s", name, label);
+        put_number("processor time", best_cpu[way] / best_cpu[0], "%s/%s", name, label);
+        put_number("MiB", engine_mib(ways[way]), "%s/%s", name, label);
     }
     fflush(stdout);
     rsc_profile_free(serial);

@@ -33,6 +33,7 @@
 #include "base/rng.h"
 #include "tests/chi_square.h"
 #include "bench/measure.h"
+#include "bench/numbers.h"
 
 #define THREADS_MAX 64
 #define BINS 20
@@ -180,6 +181,12 @@ int main(int argc, char **argv) {
     printf("%d threads, n=%d, %d runs: %.0f relative places, chi-square p = %.3g; a pass apart: %.0f, p = %.3g\n",
            threads, n, runs, all_total, all_total > 0 ? chi_square_p(all, all_total) : 0, apart_total,
            apart_total > 0 ? chi_square_p(apart, apart_total) : 0);
+    put_number("places", all_total, "%d threads", threads);
+    put_number("p", all_total > 0 ? chi_square_p(all, all_total) : 0, "%d threads", threads);
+    put_number("places a pass apart", apart_total, "%d threads", threads);
+    put_number("p a pass apart", apart_total > 0 ? chi_square_p(apart, apart_total) : 0, "%d threads", threads);
+    for (int i = 0; i < BINS; i++)
+        put_number("share", all[i] / (all_total > 0 ? all_total : 1), "%d threads/%d", threads, i);
     if (cut) printf("%d of the runs were ended after %d s: the machine is busy\n", cut, seconds);
     printf("share of each twentieth of a pass, all stops (uniform: 5%%):");
     for (int i = 0; i < BINS; i++) printf(" %.1f", 100 * all[i] / (all_total > 0 ? all_total : 1));

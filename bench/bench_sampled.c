@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "bench/measure.h"
+#include "bench/numbers.h"
 #include "profile/metrics.h"
 #include "profile/profile_model.h"
 #include "profile/selection.h"
@@ -37,7 +38,8 @@ struct figures {
 };
 
 static struct rsc_profile *analyse(const char *path, const char *engine, const char *model, double *seconds) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = engine, .model = model, .seed = 1};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = engine, .model = model, .seed = bench_seed()};
     struct rsc_trace_options reading = {.struct_bytes = sizeof reading};
     int lines = strstr(engine, "lines=") != NULL;
     struct rsc_profile *profile = NULL;
@@ -96,8 +98,18 @@ static void compare(const char *path, const char *engine, const char *model, con
     if (exact->code_count && sampled->code_count) select_code(exact, sampled, weight, key);
     printf("%-22.22s %-8s%8.0f%s%8.1f%8.1f%8.1f%8.2f%8.2f  ", slash ? slash + 1 : path, model, samples,
            counts ? " " : "*", 100 * accuracy, 100 * without_zero, analysed, 100 * curve, exact_seconds / seconds);
-    for (int y = 0; y < 4 && weight[0] == weight[0]; y++) printf("%6.1f/%-5.1f", 100 * weight[y], 100 * key[y]);
+    for (int y = 0; y < 4 && weight[0] == weight[0]; y++) {
+        static const char *const columns[4] = {"selection 75", "selection 80", "selection 90", "selection 95"};
+        printf("%6.1f/%-5.1f", 100 * weight[y], 100 * key[y]);
+        put_number(columns[y], weight[y], "%s/%s/%s", slash ? slash + 1 : path, model, engine);
+    }
     printf("\n");
+    put_number("samples", samples, "%s/%s/%s", slash ? slash + 1 : path, model, engine);
+    put_number("accuracy", accuracy, "%s/%s/%s", slash ? slash + 1 : path, model, engine);
+    put_number("accuracy without 0", without_zero, "%s/%s/%s", slash ? slash + 1 : path, model, engine);
+    put_number("analysed", analysed / 100, "%s/%s/%s", slash ? slash + 1 : path, model, engine);
+    put_number("curve error", curve, "%s/%s/%s", slash ? slash + 1 : path, model, engine);
+    put_number("speed", exact_seconds / seconds, "%s/%s/%s", slash ? slash + 1 : path, model, engine);
     fflush(stdout);
     if (counts) {
         mean->count++;

@@ -16,6 +16,7 @@
 #include <reusescope/reusescope.h>
 
 #include "bench/measure.h"
+#include "bench/numbers.h"
 #include "simulate/sampling/set_sample.h"
 
 static void fail(const char *what) {
@@ -161,6 +162,8 @@ static void compare(const char *name, const char *path, const char *l1, const ch
            100 * (estimates[1] / (double)misses - 1));
     printf("  1/16 from its own trace:   %.3f s, 1/%.1f of the whole (bar 1/12)\n", from_filtered,
            whole / from_filtered);
+    put_number("whole / its own trace", whole / from_filtered, "%s", name);
+    put_number("simulation on top of decoding", (from_whole - decoding) / alone, "%s", name);
     printf("  1/16 from the whole trace: %.3f s, decoding plus %.3f of the simulation (bar 0.125); random sets %.3f\n",
            from_whole, (from_whole - decoding) / alone, (from_random - decoding) / alone);
 }

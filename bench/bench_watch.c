@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/numbers.h"
 #include "bench/watched.h"
 
 #define WORDS_MOST 24
@@ -120,6 +121,10 @@ static void compare(const struct subject *subject, int rounds) {
     printf(" %.2f | %.2f | %.2f | %.2f |\n", least[RECORDED].cpu / least[CACHEGRIND].cpu,
            least[EXACT].cpu / least[CACHEGRIND].cpu, least[EXACT].wall / least[CACHEGRIND].wall,
            least[SHARDS].cpu / least[NONE].cpu);
+    for (int way = 0; way < WAYS; way++) {
+        put_number("processor seconds", least[way].cpu, "%s/%s", subject->name, names[way]);
+        put_number("seconds", least[way].wall, "%s/%s", subject->name, names[way]);
+    }
     fflush(stdout);
 }
 
