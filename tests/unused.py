@@ -19,7 +19,8 @@ KEPT = {
     "rsc_rounds_set_slice": "tests make slices small",
     "qemu_plugin_install": "QEMU calls it",
     "pthread_spin_unlock": "guest_preload.c puts it before the C library's",
-    **dict.fromkeys(("__wrap_do_iropt_BB", "__wrap_vgPlain_getenv"), "the linker sends Valgrind's calls there"),
+    **dict.fromkeys(("__wrap_do_iropt_BB", "__wrap_vgPlain_getenv", "__wrap_vgModuleLocal_read_debuginfo_dwarf3",
+                     "__wrap_vgModuleLocal_read_callframe_info_dwarf3"), "the linker sends Valgrind's calls there"),
     **dict.fromkeys(("clock_gettime", "nanosleep", "kill", "open", "read", "close", "syscall", "strrchr", "strcmp",
                      "__errno_location"), "tool_libc.c stands in for the C library"),
 }

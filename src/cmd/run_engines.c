@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "cmd/memory.h"
+#include "distance/shards/engine_shards.h"
 #include "multicore/multicore_engines.h"
 
 /* --sample 1/N sets the period of --engine sampled, and implies it. */
@@ -20,7 +21,7 @@ static int needs_all(const struct rsc_run_asked *asked, const struct rsc_analysi
     const struct rsc_collect_request *request = &asked->request;
     const struct rsc_engine_options *engine = &analysis->engine;
     if (asked->sample_given || asked->trace_path || asked->only_record || analysis->requests) return 1;
-    if (request->roi_function || request->roi_marked || request->skip || request->length || request->follow) return 1;
+    if (rsc_collect_limited(request)) return 1;
     return engine->engine || engine->error > 0 || engine->top_lines || engine->phases || engine->cores ||
            analysis->line_count != 1 || analysis->max_memory;
 }
@@ -66,7 +67,7 @@ static int open_lines(struct rsc_analysis *analysis, struct rsc_run_asked *asked
     if (!rsc_collector_gives(kind, RSC_TAKES_LINES))
         return rsc_fail(
             error, RSC_EINVAL,
-            "--sample lines needs a program built with reusescope cc; for others, use --engine shards:%.20s",
+            "--sample lines needs a program built with reusescope cc, or Valgrind; for others, use --engine shards:%.20s",
             asked->lines);
     int status = refuse("--sample lines", analysis, asked, error);
     for (size_t i = 0; !status && i < analysis->count; i++) {
@@ -106,13 +107,28 @@ static int open_pairs(struct rsc_analysis *analysis, struct rsc_run_asked *asked
                               error);
 }
 
+/* Lines of a shards engine can be chosen where accesses are recorded. */
+static void choose_lines_early(const struct rsc_analysis *analysis, struct rsc_run_asked *asked,
+                               const struct rsc_collector_kind *kind) {
+    const struct rsc_shards_parameters *shards = rsc_engine_spec_of(&analysis->spec, &rsc_engine_shards);
+    if (!shards || !kind->knows_order || !rsc_collector_gives(kind, RSC_TAKES_LINES)) return;
+    if (asked->trace_path || asked->only_record || analysis->requests || analysis->line_count != 1 ||
+        rsc_collect_limited(&asked->request))
+        return;
+    asked->request.wanted = (struct rsc_wanted){.what = RSC_TAKES_LINES, .line_bytes = analysis->line_bytes[0]};
+    rsc_line_choose(&asked->request.wanted.lines, shards->rate, analysis->engine.seed);
+    asked->request.contexts = 0;
+}
+
 int rsc_run_engines_open(struct rsc_analysis *analysis, struct rsc_run_asked *asked,
                          const struct rsc_collector_kind *kind, struct rsc_error *error) {
     enum rsc_taken implied = rsc_live_taken(&analysis->spec);
     int samples = implied == RSC_TAKES_SAMPLES && rsc_collector_gives(kind, RSC_TAKES_SAMPLES) && !asked->only_record &&
                   !asked->trace_path;
-    if (rsc_collector_gives(kind, RSC_TAKES_ACCESSES) && !asked->lines && !samples)
+    if (rsc_collector_gives(kind, RSC_TAKES_ACCESSES) && !asked->lines && !samples) {
+        choose_lines_early(analysis, asked, kind);
         return rsc_analysis_open(analysis, error);
+    }
     analysis->count = analysis->both ? RSC_MODELS_MAX : 1;
     rsc_memory_start(analysis);
     if (asked->lines) return open_lines(analysis, asked, kind, error);

@@ -44,7 +44,7 @@ const struct rsc_option rsc_run_options[] = {
     RSC_HEADING("sampling"),
     {OPT_SAMPLE, 0, "sample", "SAMPLE",
      "for programs built with reusescope cc: 1/N (one reference in N; default: as many as the error bars need), "
-     "lines:RATE (part of all cache lines) or none (every reference)",
+     "lines:RATE (part of all cache lines; also with --with valgrind) or none (every reference)",
      "1/10000 lines:1/64 none"},
     {OPT_RATE, 0, "rate", "N", "with --with perf: samples per second of each thread's processor time (default 300)",
      NULL},

@@ -81,7 +81,7 @@ static void say_sample(struct rsc_session *session, const struct rsc_profile *pr
                         (unsigned long long)whole->begun,
                         whole->begun ? (double)whole->references / (double)whole->begun : 0, details);
     }
-    if (wanted->what != RSC_TAKES_LINES) return;
+    if (wanted->what != RSC_TAKES_LINES || !wanted->rate_text) return;
     double kept = (double)profile->distinct * wanted->lines.rate;
     rsc_session_say(
         session, "a sample: %s of all cache lines, chosen by hash, %.0f lines (--sample none: every reference, slower)",

@@ -35,6 +35,11 @@ struct rsc_collect_request {
     int unread;          /* blocks are overwritten and not read; for measurements */
 };
 
+/* Whether only a part of the run, or more than one process, is recorded. */
+static inline int rsc_collect_limited(const struct rsc_collect_request *request) {
+    return request->roi_function || request->roi_marked || request->skip || request->length || request->follow;
+}
+
 /* Facts about a run to show to the user. */
 struct rsc_run_facts {
     uint64_t accesses, threads;
@@ -60,6 +65,7 @@ struct rsc_collector_kind {
     unsigned gives;     /* bits by enum rsc_taken */
     int samples_by_default; /* the program's own samples of references are what it gives unless every one is needed */
     int only_by_name;   /* `auto` never chooses it */
+    int knows_order;    /* with a sample of lines, when each reference was among those of all threads */
 
     /* RSC_EINVAL: the request contradicts it; RSC_EUNSUPPORTED: not for this program, or not on this machine. */
     int (*check)(const struct rsc_collect_request *request, struct rsc_error *error);

@@ -71,6 +71,8 @@ static int build_command(struct command *command, const struct rsc_launch *launc
     option(command, "--follow", (uint64_t)request->follow);
     option(command, "--contexts", (uint64_t)request->contexts);
     option(command, "--seed", request->seed);
+    const char *plain = getenv("REUSESCOPE_TEST_PLAIN_CODE"); /* for tests of code for other processors */
+    option(command, "--plain", plain ? (uint64_t)(plain[0] - '0') & 3 : 0);
     if (request->roi_function) {
         if (strpbrk(request->roi_function, ",="))
             return rsc_fail(error, RSC_EINVAL, "--roi %.60s: not the name of a function", request->roi_function);
@@ -96,10 +98,21 @@ static int open_log(struct rsc_error *error) {
 static int start(struct rsc_collector *collector, struct rsc_error *error) {
     const struct rsc_collect_request *request = collector->request;
     const char *library = request->objects || request->follow ? rsc_valgrind_preload_path() : NULL;
+    if (request->wanted.what == RSC_TAKES_LINES && rsc_collect_limited(request))
+        return rsc_fail(error, RSC_EINVAL,
+                        "--sample lines: --roi, --skip, --for and --follow need every access (--engine shards:%.20s)",
+                        request->wanted.rate_text);
     struct command *command = calloc(1, sizeof *command);
     if (!command) return rsc_fail_memory(error, "command line");
     struct rsc_launch *launch = &collector->launch;
+    const struct rsc_wanted *wanted = &request->wanted;
     launch->ring->valgrind = 1;
+    if (wanted->what == RSC_TAKES_LINES) {
+        launch->ring->keep_lines = 1;
+        launch->ring->keep_shift = (uint64_t)__builtin_ctz(wanted->line_bytes);
+        launch->ring->keep_limit = wanted->lines.limit;
+        launch->ring->keep_offset = wanted->lines.offset;
+    }
     launch->log_fd = open_log(error);
     int status = launch->log_fd < 0 ? RSC_EIO : build_command(command, launch, launch->log_fd, request, error);
     struct rsc_launch_command launched = {.path = rsc_valgrind_tool_path(),
@@ -162,7 +175,8 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
 
 const struct rsc_collector_kind rsc_collector_valgrind = {
     .name = "valgrind",
-    .gives = 1u << RSC_TAKES_ACCESSES,
+    .gives = 1u << RSC_TAKES_ACCESSES | 1u << RSC_TAKES_LINES,
+    .knows_order = 1,
     .check = check,
     .start = start,
     .next = rsc_ring_run_next,

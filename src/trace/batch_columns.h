@@ -42,6 +42,8 @@ struct rsc_step {
 struct rsc_batch_columns {
     /* A sample of lines: references of the same thread left out before each access, [count]. NULL: none were. */
     const uint64_t *skipped;
+    /* The same: references of all threads before each access, [count]. NULL: not known. */
+    const uint64_t *passed;
     /* Samples that the program finished, their threads by number. */
     const struct rsc_sample_record *samples;
     size_t sample_count;

@@ -23,7 +23,7 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     *out = NULL;
     if (!drain) return rsc_fail_memory(error, "collector");
     drain->ring = ring;
-    drain->mode = ring->valgrind     ? &rsc_drain_valgrind
+    drain->mode = ring->valgrind     ? ring->keep_lines ? &rsc_drain_valgrind_lines : &rsc_drain_valgrind
                   : !ring->rebuilt   ? &rsc_drain_qemu
                   : ring->keep_lines ? &rsc_drain_lines
                   : ring->sampled    ? &rsc_drain_samples
@@ -31,17 +31,18 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     drain->keep_shift = ring->keep_lines ? ring->keep_shift & 63 : 6;
     drain->keep_limit = ring->keep_limit;
     drain->keep_offset = ring->keep_offset;
-    const int skips = drain->mode == &rsc_drain_lines;
+    const int in_order = drain->mode == &rsc_drain_valgrind_lines, skips = drain->mode == &rsc_drain_lines || in_order;
     drain->addr = malloc(RSC_BATCH_ACCESSES * sizeof *drain->addr);
     drain->meta = malloc(RSC_BATCH_ACCESSES * sizeof *drain->meta);
     drain->pc = malloc(RSC_BATCH_ACCESSES * sizeof *drain->pc);
     drain->note_text = malloc(RSC_NOTES_BYTES);
     if (skips) drain->skipped = malloc(RSC_BATCH_ACCESSES * sizeof *drain->skipped);
+    if (in_order) drain->passed = malloc(RSC_BATCH_ACCESSES * sizeof *drain->passed);
     drain->maps = rsc_guest_maps_new();
     drain->tables = rsc_asm_tables_new();
     rsc_arena_init(&drain->event_data);
-    if (!drain->addr || !drain->meta || !drain->pc || (skips && !drain->skipped) || !drain->maps || !drain->tables ||
-        !drain->note_text || rsc_u64_table_init(&drain->processes, 64) < 0 ||
+    if (!drain->addr || !drain->meta || !drain->pc || (skips && !drain->skipped) || (in_order && !drain->passed) ||
+        !drain->maps || !drain->tables || !drain->note_text || rsc_u64_table_init(&drain->processes, 64) < 0 ||
         rsc_u64_table_init(&drain->thread_of, 64) < 0 || rsc_u64_table_init(&drain->sampled_threads, 64) < 0) {
         rsc_drain_free(drain);
         return rsc_fail_memory(error, "collector");
@@ -71,6 +72,7 @@ void rsc_drain_free(struct rsc_drain *drain) {
     free(drain->meta);
     free(drain->pc);
     free(drain->skipped);
+    free(drain->passed);
     free(drain->thread_references);
     free(drain->in_region);
     free(drain->events);
@@ -372,6 +374,7 @@ void rsc_drain_get_stats(const struct rsc_drain *drain, struct rsc_drain_stats *
 
 void rsc_drain_columns(const struct rsc_drain *drain, struct rsc_batch_columns *columns) {
     *columns = (struct rsc_batch_columns){.skipped = drain->skipped,
+                                          .passed = drain->passed,
                                           .samples = drain->samples,
                                           .sample_count = drain->sample_count,
                                           .steps = drain->steps,

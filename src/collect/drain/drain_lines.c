@@ -1,6 +1,7 @@
 /*
- * drain_lines.c - blocks of rebuilt programs that keep only the references to sampled lines
- * (runtime/recorder/asm_lines.c): those references, and how many were skipped between them.
+ * drain_lines.c - blocks of programs that keep only the references to sampled lines
+ * (runtime/recorder/asm_lines.c): those references, and how many were skipped between them. Valgrind's tool writes the
+ * same records (drain_valgrind.c).
  *
  * Threads filter their own words. Words that a thread did not filter before it died are filtered
  * here.
@@ -22,13 +23,13 @@ static void take_kept(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
     drain->meta[at] = size | (uint64_t)is_write << 32 | (uint64_t)cursor->number << 40;
     drain->pc[at] = pc | cursor->space;
     drain->skipped[at] = cursor->skipped;
+    if (drain->passed) drain->passed[at] = drain->stats.references;
     cursor->skipped = 0;
 }
 
-/* An access that the thread itself did not filter. */
-static void look_at(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record) {
-    const uint64_t shift = drain->keep_shift, size = rsc_record_size(record->word);
-    const uint64_t addr = record->addr & ADDRESS_MASK;
+void rsc_drain_filter(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t addr, uint32_t size,
+                      int is_write, uint64_t pc) {
+    const uint64_t shift = drain->keep_shift;
     uint64_t end = addr + (size ? size - 1 : 0), last = end >> shift, references = 0;
     for (uint64_t line = addr >> shift; line <= last; line++, references++) {
         if (rsc_line_hash(line, drain->keep_offset) > drain->keep_limit) {
@@ -37,8 +38,8 @@ static void look_at(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, co
         }
         uint64_t start = line << shift, from = start > addr ? start : addr;
         uint64_t line_end = start + (1ull << shift) - 1, to = line_end < end ? line_end : end;
-        take_kept(drain, cursor, from, size ? (uint32_t)(to - from + 1) : 0,
-                  rsc_record_type(record->word) == RSC_RECORD_WRITE, rsc_record_pc(record->word));
+        take_kept(drain, cursor, from, size ? (uint32_t)(to - from + 1) : 0, is_write, pc);
+        if (drain->passed) drain->passed[drain->count - 1] += references;
     }
     rsc_drain_count_references(drain, cursor, references, references - 1);
 }
@@ -51,14 +52,15 @@ static uint64_t references_of(const struct rsc_record *record) {
     return type == RSC_RECORD_READ || type == RSC_RECORD_WRITE;
 }
 
-static uint64_t references_in(const struct rsc_record *records, uint32_t count) {
+uint64_t rsc_drain_count_lines(const struct rsc_record *records, uint32_t count) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < count; i++) sum += references_of(&records[i]);
     return sum;
 }
 
 /* Takes records of up to `most` references; at least one record. */
-static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t most) {
+int rsc_drain_take_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                         uint64_t most) {
     const uint64_t end = most < UINT64_MAX - cursor->passed ? cursor->passed + most : UINT64_MAX;
     for (int first = 1; cursor->at < cursor->count && drain->count < RSC_BATCH_ACCESSES - RSC_DRAIN_LINES_OF_ONE;
          cursor->at++, first = 0) {
@@ -72,13 +74,17 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
             __atomic_store_n(&drain->ring->enough, 1, __ATOMIC_RELAXED);
         else if (type == RSC_RECORD_KEPT_READ || type == RSC_RECORD_KEPT_WRITE) {
             cursor->skipped += record->addr >> 48;
-            rsc_drain_count_references(drain, cursor, (record->addr >> 48) + 1, 0);
+            rsc_drain_count_references(drain, cursor, record->addr >> 48, 0);
             take_kept(drain, cursor, record->addr & ADDRESS_MASK, rsc_record_size(record->word),
                       type == RSC_RECORD_KEPT_WRITE, payload);
+            rsc_drain_count_references(drain, cursor, 1, 0);
         } else if (type == RSC_RECORD_SKIPPED) {
             cursor->skipped += rsc_drain_count_references(drain, cursor, payload, record->addr);
         } else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) {
-            look_at(drain, cursor, record);
+            rsc_drain_filter(drain, cursor, record->addr & ADDRESS_MASK, rsc_record_size(record->word),
+                             type == RSC_RECORD_WRITE, payload);
+        } else if (type == RSC_RECORD_SWITCH) {
+            if (rsc_drain_take_switch(drain, cursor, slot, record) < 0) return RSC_ENOMEM;
         } else if (rsc_drain_take_event(drain, cursor, slot, record) < 0) {
             return RSC_ENOMEM;
         }
@@ -86,8 +92,7 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
     return 0;
 }
 
-/* References that a dead thread had counted but not reported. */
-static void take_untold(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
+void rsc_drain_take_untold(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     if (!__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) {
         cursor->skipped += rsc_drain_count_references(drain, cursor, slot->skipped, slot->crossings);
         drain->stats.instructions += slot->own_instructions;
@@ -124,7 +129,7 @@ static int begin_left(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
     int status = rsc_drain_ready(drain, cursor, slot);
     if (status < 0) return status;
     if (rsc_drain_read_notes(drain, UINT64_MAX) < 0) return RSC_ENOMEM;
-    take_untold(drain, cursor, slot);
+    rsc_drain_take_untold(drain, cursor, slot);
     if (resume_calls(drain, cursor, slot) < 0) return RSC_ENOMEM;
     status = rsc_drain_begin_rebuilt(drain, cursor, slot, &found, 0);
     return status < 0 ? status : 1;
@@ -137,7 +142,7 @@ const struct rsc_drain_mode rsc_drain_lines = {
     .begin = begin,
     .go_on = rsc_drain_go_on_rebuilt,
     .begin_left = begin_left,
-    .take = take,
-    .steps = references_in,
-    .gone = take_untold,
+    .take = rsc_drain_take_lines,
+    .steps = rsc_drain_count_lines,
+    .gone = rsc_drain_take_untold,
 };

@@ -2,8 +2,7 @@
  * drain_state.h - shared by the parts of the drain. drain_order.c takes segments of blocks in order,
  * drain.c makes batches of them; drain_events.c handles records other than accesses (calls, heap blocks, mappings). The
  * contents of blocks depend on their writer, described by struct rsc_drain_mode: drain_qemu.c, drain_valgrind.c,
- * drain_rebuilt.c, and for rebuilt programs
- * that sample, drain_lines.c and drain_samples.c.
+ * drain_rebuilt.c, and for rebuilt programs that sample, drain_lines.c and drain_samples.c.
  */
 #ifndef RSC_COLLECT_DRAIN_DRAIN_STATE_H
 #define RSC_COLLECT_DRAIN_DRAIN_STATE_H
@@ -60,7 +59,7 @@ struct rsc_drain_mode {
 };
 
 extern const struct rsc_drain_mode rsc_drain_qemu, rsc_drain_rebuilt, rsc_drain_lines, rsc_drain_samples,
-    rsc_drain_valgrind;
+    rsc_drain_valgrind, rsc_drain_valgrind_lines;
 
 /* The parent's view of a slot. */
 struct rsc_drain_cursor {
@@ -141,6 +140,7 @@ struct rsc_drain {
     /* The batch being filled: */
     uint64_t *addr, *meta, *pc;
     uint64_t *skipped; /* NULL: everything is taken */
+    uint64_t *passed;  /* beside it: references of all threads before each; NULL: not known */
     uint64_t *thread_references; /* by number; owned */
     uint32_t *in_region; /* by number: slots of the thread that are in the region; owned */
     uint32_t thread_room;
@@ -207,6 +207,19 @@ uint64_t rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_dr
 /* ---- drain_valgrind.c ---- */
 struct rsc_block_reader;
 void rsc_block_reader_free(struct rsc_block_reader *reader);
+/* Another thread of the slot's process runs, or one has ended. */
+int rsc_drain_take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_slot *slot,
+                          const struct rsc_record *record);
+
+/* ---- drain_lines.c: of programs that keep only references to sampled lines ---- */
+int rsc_drain_take_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                         uint64_t most);
+uint64_t rsc_drain_count_lines(const struct rsc_record *records, uint32_t count);
+/* An access that the program itself did not filter. */
+void rsc_drain_filter(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t addr, uint32_t size,
+                      int is_write, uint64_t pc);
+/* References that a thread that is gone had counted but not reported. */
+void rsc_drain_take_untold(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 
 /* ---- drain_rebuilt.c: `begin` and `go_on` of all rebuilt programs ---- */
 /* `weighed`: first count the block's time steps, for blocks that are expanded in parts. */

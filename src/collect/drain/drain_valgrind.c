@@ -14,15 +14,14 @@
 #include <string.h>
 
 #include "collect/drain/drain_state.h"
+#include "runtime/pieces/block_accesses.h"
 
-#define ADDRESS 0xffffffffffffull
+#define ADDRESS RSC_BLOCK_ADDRESS
 #define KINDS (RSC_BLOCK_READS | RSC_BLOCK_WRITES)
 #define NO_PIECE (~0u)
-#define PENDING 16u
 #define ENTRIES_MOST 1023u /* as many as a plan's head can claim */
 #define EVENTS_MOST RSC_BATCH_ACCESSES
-#define SPARE (2 * ENTRIES_MOST + PENDING)
-#define JOINED_LESS_THAN 128u /* bytes */
+#define SPARE (2 * ENTRIES_MOST + RSC_STRING_PARTS)
 #define FRAME_MOST 65536u /* bytes of a frame that a forked child returns from */
 #define THREADS_MOST 65536u
 #define LENGTH_AND_PLAN 0x3ffffffffffull /* of a start */
@@ -33,18 +32,12 @@ struct block_thread {
     uint32_t number;
     uint64_t tid;
     int stack_known;
+    uint64_t skipped; /* of a sample of lines: references since its last kept one */
     uint32_t ends; /* how its last block ended, and where */
     uint64_t end_pc;
     /* For a region, stack pointers: */
     uint64_t top;     /* of its first block; more is another stack, such as a signal handler's */
     uint64_t entered; /* where it called the region's function; 0: it is not in it */
-};
-
-/* An access by a string instruction, which the next iteration may extend. */
-struct string_part {
-    uint64_t addr, pc;
-    uint32_t size;
-    uint8_t is_write, open;
 };
 
 struct rsc_block_reader {
@@ -56,10 +49,7 @@ struct rsc_block_reader {
     uint32_t piece; /* NO_PIECE: none */
     uint32_t entry; /* words so far */
     uint32_t continued; /* instructions that began before: 1 for a string's next iteration */
-    int joins; /* the last word was a piece that the next may extend */
-    uint64_t string_pc;
-    struct string_part parts[PENDING];
-    uint32_t part_count;
+    struct rsc_block_joins joins;
     int recording;
     int marked; /* between the marks */
     uint64_t passed; /* instructions so far, towards the window */
@@ -76,73 +66,17 @@ void rsc_block_reader_free(struct rsc_block_reader *reader) {
 
 /* ---- accesses ---- */
 
-static inline void put(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t addr, uint64_t pc,
-                       uint64_t size, uint64_t is_write) {
-    uint32_t at = drain->count++;
-    drain->addr[at] = (addr & ADDRESS) | cursor->space;
-    drain->meta[at] = size | is_write << 32 | (uint64_t)cursor->number << 40;
-    drain->pc[at] = (pc & ADDRESS) | cursor->space;
+/* The batch, for the functions of block_accesses.h; then drain->count is the new count. */
+static inline struct rsc_block_accesses batch_of(const struct rsc_drain *drain, const struct rsc_drain_cursor *cursor) {
+    return (struct rsc_block_accesses){drain->addr,  drain->meta,   drain->pc,
+                                       drain->count, cursor->space, (uint64_t)cursor->number << 40};
 }
 
-/* Strings that cannot grow any more; `all`: none can. */
-static void put_strings(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, int all) {
-    struct rsc_block_reader *reader = cursor->reader;
-    uint32_t done = 0;
-    for (; done < reader->part_count && (all || !reader->parts[done].open); done++) {
-        const struct string_part *part = &reader->parts[done];
-        put(drain, cursor, part->addr, part->pc, part->size, part->is_write);
-    }
-    reader->part_count -= done;
-    memmove(reader->parts, reader->parts + done, reader->part_count * sizeof *reader->parts);
-}
-
-/* Of the parts of a kind, one stays open for writing, and two for reading: cmps has two. */
-static void close_parts(struct rsc_block_reader *reader, int is_write) {
-    int open = 0;
-    for (uint32_t i = reader->part_count; i-- > 0;) {
-        struct string_part *part = &reader->parts[i];
-        if (part->is_write == is_write && part->open && ++open > (is_write ? 0 : 1)) part->open = 0;
-    }
-}
-
-static void put_string(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t addr, uint64_t pc,
-                       uint32_t size, int is_write) {
-    struct rsc_block_reader *reader = cursor->reader;
-    if (reader->part_count && reader->string_pc != pc) put_strings(drain, cursor, 1);
-    reader->string_pc = pc;
-    for (uint32_t i = 0; i < reader->part_count; i++) {
-        struct string_part *part = &reader->parts[i];
-        if (!part->open || part->is_write != is_write || part->addr >> 6 != addr >> 6) continue;
-        if (addr != part->addr + part->size && addr + size != part->addr) continue;
-        if (part->size >= JOINED_LESS_THAN) continue; /* not by a string of the program */
-        if (addr < part->addr) part->addr = addr;
-        part->size += size;
-        return;
-    }
-    close_parts(reader, is_write);
-    put_strings(drain, cursor, reader->part_count == PENDING);
-    reader->parts[reader->part_count++] = (struct string_part){addr, pc, size, (uint8_t)is_write, 1};
-}
-
-/* An access that is more than one read or one write. */
-static void put_unusual(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t addr,
-                        const struct rsc_block_place *place, uint64_t flags) {
-    struct rsc_block_reader *reader = cursor->reader;
-    const uint32_t size = (uint32_t)(place->meta & 0xff), last = drain->count - 1;
-    if (flags & RSC_BLOCK_REP) {
-        if (flags & RSC_BLOCK_READS) put_string(drain, cursor, addr, place->pc, size, 0);
-        if (flags & RSC_BLOCK_WRITES) put_string(drain, cursor, addr, place->pc, size, 1);
-        return;
-    }
-    if (reader->joins && drain->count && drain->pc[last] == (place->pc | cursor->space) &&
-        (drain->addr[last] & ADDRESS) + (drain->meta[last] & 0xff) == addr &&
-        (drain->meta[last] & 0xff) + size <= JOINED_LESS_THAN) {
-        drain->meta[last] += size;
-        return;
-    }
-    if (flags & RSC_BLOCK_READS) put(drain, cursor, addr, place->pc, size, 0);
-    if (flags & RSC_BLOCK_WRITES) put(drain, cursor, addr, place->pc, size, 1);
-    reader->joins = (flags & RSC_BLOCK_PIECE) != 0;
+/* Strings that are being joined; they are complete. */
+static void put_strings(struct rsc_drain *drain, struct rsc_drain_cursor *cursor) {
+    struct rsc_block_accesses batch = batch_of(drain, cursor);
+    rsc_block_put_strings(&batch, &cursor->reader->joins, 1);
+    drain->count = batch.count;
 }
 
 /* The words of the running piece from `at` on. Returns where they end. */
@@ -151,15 +85,18 @@ static uint32_t take_words(struct rsc_drain *drain, struct rsc_drain_cursor *cur
     struct rsc_block_reader *reader = cursor->reader;
     if (reader->piece == NO_PIECE) return at;
     const struct rsc_block_piece *piece = &drain->pieces.pieces[reader->piece];
+    struct rsc_block_accesses batch = batch_of(drain, cursor);
     for (; reader->entry < piece->count && at < count; at++, reader->entry++) {
         const uint64_t word = look(&words[at]), flags = drain->pieces.flags[piece->first + reader->entry];
         const struct rsc_block_place *place = &drain->pieces.places[piece->first + reader->entry];
         if (word >> 56) break; /* a start or a record */
-        if (!word || !reader->recording) continue;
+        if (!(word & ADDRESS) || !reader->recording) continue;
         if (flags == RSC_BLOCK_READS || flags == RSC_BLOCK_WRITES)
-            put(drain, cursor, word, place->pc, place->meta & 0xff, place->meta >> 32);
-        else if (flags & KINDS) put_unusual(drain, cursor, word, place, flags);
+            rsc_block_put(&batch, word, place->pc, place->meta & 0xff, place->meta >> 32);
+        else if (flags & KINDS)
+            rsc_block_put_any(&batch, &reader->joins, word & ADDRESS, place->pc, (uint32_t)(place->meta & 0xff), flags);
     }
+    drain->count = batch.count;
     return at;
 }
 
@@ -202,7 +139,7 @@ static void end_code(struct rsc_drain *drain, struct rsc_block_reader *reader) {
     if (instructions >= reader->continued) instructions -= reader->continued;
     reader->piece = NO_PIECE;
     reader->entry = reader->continued = 0;
-    reader->joins = 0;
+    reader->joins.joins = 0;
     count_instructions(drain, reader, instructions);
 }
 
@@ -256,7 +193,7 @@ static int take_start(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
     if (number == NO_PIECE || !thread) return 0;
     const struct rsc_block_piece *piece = &drain->pieces.pieces[number];
     const int goes_on = thread->ends == RSC_PLAN_ENDS_REP && piece->pc == thread->end_pc;
-    if (reader->part_count && !goes_on) put_strings(drain, cursor, 1);
+    if (reader->joins.part_count && !goes_on) put_strings(drain, cursor);
     if (!(start & RSC_START_RESUMED) && (thread->ends == RSC_PLAN_ENDS_CALL || thread->ends == RSC_PLAN_ENDS_RETURN))
         status = take_jump(drain, cursor, slot, piece->pc, (start & RSC_START_CALLS) != 0);
     if (is_limited(drain)) {
@@ -360,7 +297,7 @@ static int take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
         if (reader->now) reader->now = &threads[place];
     }
     struct block_thread *thread = &reader->threads[id];
-    put_strings(drain, cursor, 1);
+    put_strings(drain, cursor);
     if (rsc_record_pc(record->word)) { /* it has ended */
         if (!thread->known) return 0;
         thread->known = 0;
@@ -368,6 +305,8 @@ static int take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
         return rsc_drain_add_event(drain, RSC_EVENT_THREAD_END, thread->number, 0, 0, NULL, 0);
     }
     if (!thread->known && (status = number_thread(drain, cursor, thread)) < 0) return status;
+    if (reader->now) reader->now->skipped = cursor->skipped;
+    cursor->skipped = thread->skipped;
     reader->now = thread;
     cursor->number = thread->number;
     cursor->tid = thread->tid;
@@ -422,7 +361,7 @@ static int begin(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struc
 /* Strings that nothing continued. */
 static int begin_left(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead) {
     (void)dead;
-    if (cursor->generation != slot->generation || !cursor->reader || !cursor->reader->part_count) return 0;
+    if (cursor->generation != slot->generation || !cursor->reader || !cursor->reader->joins.part_count) return 0;
     cursor->block = (struct rsc_found_block){.words = NULL};
     cursor->passed = cursor->at = 0;
     cursor->count = 1;
@@ -458,13 +397,13 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
     uint32_t at = cursor->at;
     int status = 0;
     if (!cursor->block.words) {
-        put_strings(drain, cursor, 1);
+        put_strings(drain, cursor);
         at = end;
     }
     while (at < end && status >= 0 && drain->count < RSC_BATCH_ACCESSES - SPARE && drain->event_count < EVENTS_MOST) {
         status = take_next(drain, cursor, slot, &at);
         const struct rsc_block_reader *reader = cursor->reader;
-        if (status < 0 || at >= end || !reader->now || reader->part_count || is_limited(drain) ||
+        if (status < 0 || at >= end || !reader->now || reader->joins.part_count || is_limited(drain) ||
             !(look(&cursor->block.words[at]) & RSC_START))
             continue;
         end_code(drain, cursor->reader);
@@ -477,6 +416,89 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
     if (cursor->block.is_last) rsc_drain_free_block(cursor, slot);
     return 0;
 }
+
+/* ---- a sample of lines: records, and words that the tool had not looked at when it was killed ---- */
+
+int rsc_drain_take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_slot *slot,
+                          const struct rsc_record *record) {
+    if (!cursor->reader && make_reader(drain, cursor, slot) < 0) return RSC_ENOMEM;
+    return take_switch(drain, cursor, record);
+}
+
+static int begin_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                       const struct rsc_found_block *found) {
+    int status = begin(drain, cursor, slot, found);
+    if (status < 0) return status;
+    drain->instructions += found->instructions;
+    drain->stats.instructions += found->instructions;
+    cursor->count = found->count / 2;
+    for (uint32_t i = 0; i < cursor->count; i++)
+        cursor->records[i] = (struct rsc_record){look(&found->words[2 * i + 1]), look(&found->words[2 * i])};
+    const uint64_t steps = rsc_drain_count_lines(cursor->records, cursor->count);
+    cursor->step_ns_256 =
+        steps && found->end_ns > found->start_ns ? (found->end_ns - found->start_ns) * 256 / steps : 0;
+    cursor->block.words = NULL;
+    if (found->is_last) rsc_drain_free_block(cursor, slot);
+    return 0;
+}
+
+static int begin_left_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead) {
+    if (!dead || cursor->generation != slot->generation || !cursor->reader || !cursor->reader->now) return 0;
+    if (__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) memset(slot->raw, 0, sizeof slot->raw);
+    const uint32_t count = rsc_drain_count_unpublished(slot->raw, RSC_RAW_WORDS);
+    if (!count) return 0;
+    rsc_drain_take_untold(drain, cursor, slot);
+    cursor->reader->now->ends = (uint32_t)look(&slot->own[0]) & 15;
+    cursor->reader->now->end_pc = look(&slot->own[1]) & ADDRESS;
+    cursor->block = (struct rsc_found_block){.words = slot->raw, .count = count, .is_left = 1};
+    cursor->passed = cursor->at = 0;
+    cursor->count = count;
+    cursor->start_ns = drain->taken_until_ns;
+    cursor->step_ns_256 = 0;
+    return 1;
+}
+
+/* Accesses of the batch from `first` on, which were not chosen: keeps those to sampled lines. */
+static int filter_batch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint32_t first) {
+    const uint32_t count = drain->count - first;
+    uint64_t *copy = malloc((3 * (size_t)count + 1) * sizeof *copy);
+    if (!copy) return RSC_ENOMEM;
+    memcpy(copy, drain->addr + first, count * sizeof *copy);
+    memcpy(copy + count, drain->meta + first, count * sizeof *copy);
+    memcpy(copy + 2 * (size_t)count, drain->pc + first, count * sizeof *copy);
+    drain->count = first;
+    for (uint32_t i = 0; i < count; i++)
+        rsc_drain_filter(drain, cursor, copy[i] & ADDRESS, (uint32_t)(copy[count + i] & 0xff),
+                         (int)(copy[count + i] >> 32 & 1), copy[2 * (size_t)count + i] & ADDRESS);
+    free(copy);
+    return 0;
+}
+
+static int take_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t most) {
+    int status = 0;
+    if (!cursor->block.words) return rsc_drain_take_lines(drain, cursor, slot, most);
+    while (cursor->at < cursor->count && !status && drain->count < RSC_BATCH_ACCESSES - 4 * SPARE) {
+        const uint32_t before = drain->count;
+        status = take_next(drain, cursor, slot, &cursor->at);
+        if (cursor->at >= cursor->count) {
+            end_code(drain, cursor->reader);
+            put_strings(drain, cursor);
+        }
+        if (status >= 0) status = filter_batch(drain, cursor, before);
+    }
+    if (cursor->at >= cursor->count) memset(slot->raw, 0, sizeof slot->raw);
+    return status;
+}
+
+const struct rsc_drain_mode rsc_drain_valgrind_lines = {
+    .looks_itself = 1,
+    .spare = 4 * SPARE,
+    .begin = begin_lines,
+    .begin_left = begin_left_lines,
+    .take = take_lines,
+    .steps = rsc_drain_count_lines,
+    .gone = rsc_drain_take_untold,
+};
 
 const struct rsc_drain_mode rsc_drain_valgrind = {
     .spare = SPARE,

@@ -30,8 +30,11 @@ static struct {
     IRSB *out;
     Int shadow;       /* offset of struct rsc_tool_shadow in the guest's state */
     IRTemp base;      /* the word of the start */
+    IRTemp counted;   /* for a sample of lines: instructions before */
+    int look;         /* for a sample of lines: its words are not one reference each */
     Int call, start; /* indices of the statements that write the start: a call if the plan is written out, or a store */
     uint32_t words; /* after the start, so far */
+    uint32_t stored_words, stored_instructions; /* as the shadow registers have them; 0 words: not yet */
     uint64_t plan[RSC_PLAN_MAX + RSC_BLOCK_EXITS_MAX];
     uint32_t entries, exits;
     uint64_t exit_words[RSC_BLOCK_EXITS_MAX + 1]; /* with the end */
@@ -63,8 +66,25 @@ static void store_word(IRExpr *word) {
 }
 
 static void store_next(void) {
+    if (block.stored_words == 1 + block.words && block.stored_instructions == block.instructions) return;
+    block.stored_words = 1 + block.words;
+    block.stored_instructions = block.instructions;
     IRTemp at = assign(Ity_I64, IRExpr_Binop(Iop_Add64, value_of(block.base), number(8 * (1 + block.words))));
     add(IRStmt_Put(block.shadow, value_of(at)));
+    if (!rsc_tool.lines) return;
+    at = assign(Ity_I64, IRExpr_Binop(Iop_Add64, value_of(block.counted), number(block.instructions)));
+    add(IRStmt_Put(block.shadow + (Int)offsetof(struct rsc_tool_shadow, instructions), value_of(at)));
+}
+
+/* For a sample of lines, an address has its size with it. */
+static IRExpr *with_size(Int bytes, IRExpr *address) {
+    if (!rsc_tool.lines || bytes < 2) return address;
+    IRExpr *size = number((uint64_t)(bytes - 1) << 48);
+    for (Int i = 0; i < RSC_TOOL_SIZES; i++)
+        if (bytes == 2 << i)
+            size = value_of(assign(
+                Ity_I64, IRExpr_Get(block.shadow + (Int)offsetof(struct rsc_tool_shadow, sizes) + 8 * i, Ity_I64)));
+    return value_of(assign(Ity_I64, IRExpr_Binop(Iop_Or64, address, size)));
 }
 
 /* A call of a function that changes the shadow registers. guard NULL: always. */
@@ -83,7 +103,8 @@ static IRStmt *call_with_shadow(const HChar *name, void *function, IRExpr *guard
 static void put_entry(uint64_t kind, Int bytes, IRExpr *address) {
     if (block.entries >= RSC_PLAN_ENTRIES_MAX) return; /* begin_words() comes long before */
     block.plan[2 + block.entries++] = (block.pc & ADDRESS) | (uint64_t)bytes << 48 | kind;
-    store_word(address);
+    if (kind != RSC_BLOCK_READS && kind != RSC_BLOCK_WRITES) block.look = 1;
+    store_word(with_size(bytes, address));
 }
 
 /* Room for the block, then its start; the word itself is known only at the end. */
@@ -97,8 +118,12 @@ static void begin_words(int resumed) {
     block.base = assign(Ity_I64, IRExpr_Get(block.shadow, Ity_I64));
     block.start = block.out->stmts_used;
     add(IRStmt_NoOp());
+    if (rsc_tool.lines)
+        block.counted =
+            assign(Ity_I64, IRExpr_Get(block.shadow + (Int)offsetof(struct rsc_tool_shadow, instructions), Ity_I64));
+    block.look = 0;
     block.resumed = resumed;
-    block.words = block.entries = block.exits = 0;
+    block.words = block.stored_words = block.entries = block.exits = 0;
     block.records = 0;
     block.first_pc = block.pc;
     block.instructions = 0;
@@ -155,6 +180,9 @@ static void end_words(enum rsc_plan_end ends) {
     block.plan[1] = (block.pc & ADDRESS) | (uint64_t)block.entries << 48 | (uint64_t)block.exits << 58;
     VG_(memcpy)(block.plan + 2 + block.entries, block.exit_words, block.exits * sizeof *block.exit_words);
     uint64_t flags = RSC_START | (block.resumed ? RSC_START_RESUMED : 0) | (rsc_tool.contexts ? RSC_START_CALLS : 0);
+    if (rsc_tool.lines &&
+        (block.look || block.records || ends == RSC_PLAN_ENDS_REP || (ends != RSC_PLAN_ENDS && rsc_tool.contexts)))
+        flags |= RSC_START_LOOK;
     uint64_t *plan = find_plan(block.first_pc, block.plan, count);
     if (plan) {
         flags |= (uint64_t)(plan - rsc_tool.ring->plans) | (uint64_t)(1 + block.words) << 32;
@@ -163,7 +191,7 @@ static void end_words(enum rsc_plan_end ends) {
     }
     /* No room: the plan is written out every time. Never freed, as Valgrind does not report what it drops. */
     uint64_t *words = VG_(malloc)("rsc.inline", (1 + count) * sizeof *words);
-    words[0] = flags | RSC_START_INLINE;
+    words[0] = flags | RSC_START_INLINE | (rsc_tool.lines ? RSC_START_LOOK : 0);
     VG_(memcpy)(words + 1, block.plan, count * sizeof *words);
     block.out->stmts[block.call] = call_with_shadow("rsc_tool_start_inline", &rsc_tool_start_inline, NULL, 2,
                                                     mkIRExprVec_2(IRExpr_GSPTR(), number((uint64_t)(UWord)words)));
@@ -182,6 +210,7 @@ static void put_access(uint64_t kind, Int bytes, IRExpr *address, IRExpr *guard)
     for (Int at = 0; at < bytes; at += PIECE_MOST) {
         IRExpr *piece = plus(address, at);
         if (guard) piece = value_of(assign(Ity_I64, IRExpr_ITE(guard, piece, number(0))));
+        if (guard) block.look = 1;
         put_entry(kind, bytes - at < PIECE_MOST ? bytes - at : PIECE_MOST, piece);
     }
 }
@@ -227,7 +256,10 @@ static void put_hint(const IRStmt *statement) {
         block.loaded = value;
         put_access(RSC_BLOCK_READS, size, value, NULL);
         break;
-    case RSC_HINT_PIECE: put_access(RSC_BLOCK_READS, size, value, NULL); break;
+    case RSC_HINT_PIECE:
+        block.look = 1;
+        put_access(RSC_BLOCK_READS, size, value, NULL);
+        break;
     case RSC_HINT_ALLOC_BYTES: bytes = value; break;
     case RSC_HINT_ALLOC: put_heap(RSC_RECORD_ALLOC, bytes, value); break;
     case RSC_HINT_FREE: put_heap(RSC_RECORD_FREE, number(0), value); break;

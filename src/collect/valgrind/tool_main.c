@@ -47,6 +47,10 @@ static void on_stop(ThreadId thread, ULong blocks) {
 
 static void on_thread_end(ThreadId thread) {
     if (thread == rsc_tool.thread) rsc_tool.thread = 0;
+    if (rsc_tool.recording && rsc_tool.lines) {
+        rsc_tool_lines_look(0);
+        rsc_tool_lines_switch(thread, 1);
+    }
     rsc_tool_put(thread, rsc_record_word(RSC_RECORD_SWITCH, 1, 1));
 }
 
@@ -204,6 +208,10 @@ static Bool take_option(const HChar *text) {
         rsc_tool.contexts = number != 0;
         return True;
     }
+    if VG_INT_CLO (text, "--plain", number) {
+        rsc_tool.plain = number;
+        return True;
+    }
     if VG_STR_CLO (text, "--roi", rsc_tool.roi) return True;
     if VG_INT_CLO (text, "--seed", number) {
         rsc_tool.seed = (uint64_t)number;
@@ -256,6 +264,15 @@ HChar *__wrap_vgPlain_getenv(const HChar *name) {
     if (kept >= 0) VG_(sprintf)(path, "/proc/self/fd/%d", kept);
     return path;
 }
+
+/*
+ * Of the program's files Valgrind needs the symbols, for --roi. Reading line numbers and frames, which the parent reads
+ * itself where names are wanted, takes longer than starting does otherwise. (--wrap; their arguments are not used.)
+ */
+void __wrap_vgModuleLocal_read_debuginfo_dwarf3(void);
+void __wrap_vgModuleLocal_read_debuginfo_dwarf3(void) {}
+void __wrap_vgModuleLocal_read_callframe_info_dwarf3(void);
+void __wrap_vgModuleLocal_read_callframe_info_dwarf3(void) {}
 
 static void set_up(void) {
     VG_(details_name)("reusescope");

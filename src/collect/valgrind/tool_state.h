@@ -7,6 +7,7 @@
  *   block_code.c   adds the recording to a block of code, and makes its plan
  *   keep_loads.c   keeps loads that Valgrind's optimiser would remove
  *   tool_words.c   the writer: ring blocks, notes of what is mapped
+ *   tool_lines.c   chooses references to sampled lines, where only those are wanted
  *   tool_libc.c    the few C library functions that ring_writer.c calls; a tool is linked without a C library
  *
  * Valgrind runs one thread at a time, so a process has one slot of the ring and its words are in the order of
@@ -26,6 +27,9 @@ struct rsc_tool {
     int follow;          /* forked children and started programs too */
     int contexts;        /* call paths are wanted */
     int recording;       /* words go to the ring, not to the sink */
+    int lines;           /* only references to sampled lines: words go to slot->raw first */
+    int plain;           /* for tests: 1: no vector code, 2: no AVX-512 */
+    uint64_t *raw_next;  /* there; current only while no client code runs */
     const HChar *roi;    /* the region's function; NULL: none */
     uint64_t seed;       /* for the program's startup random bytes */
     uint32_t image;      /* rsc_slot.image of this process */
@@ -37,10 +41,14 @@ extern struct rsc_tool rsc_tool;
 
 /*
  * While client code runs, its thread's first shadow registers hold where the next word goes and where a new block of
- * code must not begin any more.
+ * code must not begin any more; for a sample of lines also instructions so far, and (size - 1) << 48 for sizes of 2, 4,
+ * 8, 16 and 32 bytes.
  */
+#define RSC_TOOL_SIZES 5
 struct rsc_tool_shadow {
     uint64_t *next, *end;
+    uint64_t instructions;
+    uint64_t sizes[RSC_TOOL_SIZES];
 };
 
 /* ---- tool_words.c ---- */
@@ -78,6 +86,21 @@ VG_REGPARM(1) void rsc_tool_make_room(UChar *guest);
 
 /* Called by generated code that has no room for its plan in the ring: writes the start and the plan out. */
 VG_REGPARM(2) void rsc_tool_start_inline(UChar *guest, const uint64_t *plan);
+
+/* ---- tool_lines.c ---- */
+
+/* Once per process, when the ring is mapped. */
+int rsc_tool_lines_open(void);
+
+/* A slot was taken, or is about to be given up. */
+void rsc_tool_lines_attach(void);
+void rsc_tool_lines_detach(void);
+
+/* Looks at the words up to raw_next: afterwards there are none. */
+void rsc_tool_lines_look(uint64_t instructions);
+
+/* Another thread runs from here on, or the thread that ran has ended. There are no words. */
+void rsc_tool_lines_switch(ThreadId thread, int has_ended);
 
 /* ---- block_code.c ---- */
 IRSB *rsc_tool_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,

@@ -15,12 +15,13 @@ SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, 
 
 #define MAPS_BYTES (1u << 19)
 #define SEGMENTS_MOST 8192
+#define RAW_WORDS_LOOKED 2048u /* then slot->raw is looked at: 16 KiB, which stay in the first cache */
 
 struct rsc_tool rsc_tool;
 
 /* For words that nobody wants. */
 static uint64_t sink[RSC_BLOCK_WORDS];
-static const struct rsc_tool_shadow sink_shadow = {sink, sink + RSC_BLOCK_WORDS - RSC_BLOCK_SPARE};
+static uint64_t *inline_start, *inline_base; /* the last start with its plan, and where its block's words began */
 static int instrumented; /* translations made before recording stopped are left */
 
 int rsc_tool_map_ring(int fd) {
@@ -29,7 +30,9 @@ int rsc_tool_map_ring(int fd) {
     if (sr_isError(mapped)) return -1;
     rsc_tool.ring = (struct rsc_ring *)sr_Res(mapped);
     rsc_tool.ring_fd = fd;
-    return rsc_tool.ring->magic == RSC_RING_MAGIC ? 0 : -1;
+    if (rsc_tool.ring->magic != RSC_RING_MAGIC) return -1;
+    rsc_tool.lines = rsc_tool.ring->keep_lines != 0;
+    return rsc_tool.lines ? rsc_tool_lines_open() : 0;
 }
 
 /* ---- the slot ---- */
@@ -58,19 +61,26 @@ void rsc_tool_attach(void) {
     }
     rsc_tool.writer.slot->image = rsc_tool.image;
     rsc_tool.thread = 0;
+    if (rsc_tool.lines) rsc_tool_lines_attach();
     rsc_tool.maps_changed = 1;
     rsc_tool_note_maps();
 }
 
 void rsc_tool_detach(void) {
+    if (rsc_tool.recording && rsc_tool.lines) {
+        rsc_tool_lines_look(0);
+        rsc_tool_lines_detach();
+    }
     if (rsc_tool.recording) rsc_ring_detach(&rsc_tool.writer);
 }
 
 void rsc_tool_publish(void) {
+    if (rsc_tool.recording && rsc_tool.lines) rsc_tool_lines_look(0);
     if (rsc_tool.recording && (rsc_ring_publish(&rsc_tool.writer) < 0 || is_over())) rsc_tool_stop();
 }
 
 void rsc_tool_put(uint64_t addr, uint64_t word) {
+    if (rsc_tool.recording && rsc_tool.lines) rsc_tool_lines_look(0);
     if (rsc_tool.recording && rsc_ring_put(&rsc_tool.writer, addr, word) < 0) rsc_tool_stop();
 }
 
@@ -81,23 +91,39 @@ static struct rsc_tool_shadow *shadow_of(UChar *guest) {
 }
 
 static struct rsc_tool_shadow current(void) {
-    return rsc_tool.recording ? (struct rsc_tool_shadow){rsc_tool.writer.next, rsc_tool.writer.end} : sink_shadow;
+    struct rsc_tool_shadow now = {.next = sink, .end = sink + RSC_BLOCK_WORDS - RSC_BLOCK_SPARE};
+    for (uint32_t i = 0; i < RSC_TOOL_SIZES; i++) now.sizes[i] = ((2ull << i) - 1) << 48;
+    if (rsc_tool.recording && rsc_tool.lines) {
+        now.next = rsc_tool.raw_next;
+        now.end = rsc_tool.writer.slot->raw + RAW_WORDS_LOOKED;
+    } else if (rsc_tool.recording) {
+        now.next = rsc_tool.writer.next;
+        now.end = rsc_tool.writer.end;
+    }
+    return now;
 }
 
 VG_REGPARM(1) void rsc_tool_make_room(UChar *guest) {
-    if (rsc_tool.recording) {
-        rsc_tool.writer.next = shadow_of(guest)->next;
+    struct rsc_tool_shadow *shadow = shadow_of(guest);
+    if (rsc_tool.recording && rsc_tool.lines) {
+        rsc_tool.raw_next = shadow->next;
+        rsc_tool_lines_look(shadow->instructions);
+        if (is_over()) rsc_tool_stop();
+        else rsc_tool_note_maps();
+    } else if (rsc_tool.recording) {
+        rsc_tool.writer.next = shadow->next;
         if (rsc_ring_make_room(&rsc_tool.writer) < 0 || is_over()) rsc_tool_stop();
         else rsc_tool_note_maps();
     }
-    *shadow_of(guest) = current();
+    *shadow = current();
 }
 
 VG_REGPARM(2) void rsc_tool_start_inline(UChar *guest, const uint64_t *plan) {
     uint32_t entries = rsc_plan_entries(plan[2]), exits = (uint32_t)(plan[2] >> 58);
     uint64_t *next = shadow_of(guest)->next;
     VG_(memcpy)(next, plan, (3 + entries + exits) * sizeof *plan);
-    shadow_of(guest)->next = next + 2 + entries + exits; /* the block's words follow, one after */
+    inline_start = next;
+    inline_base = shadow_of(guest)->next = next + 2 + entries + exits; /* the block's words follow, one after */
 }
 
 /*
@@ -105,21 +131,31 @@ VG_REGPARM(2) void rsc_tool_start_inline(UChar *guest, const uint64_t *plan) {
  * faulted, if the instruction at fault made any. The words of the accesses after it are 0, as if they were not made.
  */
 static void keep_words_of_fault(ThreadId thread) {
-    uint64_t *start = rsc_tool.writer.next, *last = start;
-    if (!start || start >= rsc_tool.writer.end || !*start || rsc_tool.ring->unread) return;
-    for (uint64_t *word = start; word < rsc_tool.writer.end + RSC_BLOCK_SPARE; word++)
+    uint64_t **next = rsc_tool.lines ? &rsc_tool.raw_next : &rsc_tool.writer.next;
+    const uint64_t *end =
+        rsc_tool.lines ? rsc_tool.writer.slot->raw + RSC_RAW_WORDS - RSC_BLOCK_SPARE : rsc_tool.writer.end;
+    uint64_t *start = *next && *next == inline_base ? inline_start : *next, *last = start;
+    if (!start || start >= end || !*start || rsc_tool.ring->unread) return;
+    for (uint64_t *word = start; word < end + RSC_BLOCK_SPARE; word++)
         if (*word) last = word;
     const uint64_t *plan = *start & RSC_START_INLINE ? start + 1 : rsc_tool.ring->plans + (*start & 0xffffffffu);
     uint64_t *first =
         *start & RSC_START_INLINE ? start + 3 + rsc_plan_entries(plan[1]) + rsc_plan_exits(plan[1]) : start + 1;
     if (last >= first && rsc_record_pc(plan[2 + (last - first)]) == (VG_(get_IP)(thread) & 0xffffffffffffull))
         *last = 0;
-    rsc_tool.writer.next = first + rsc_plan_entries(plan[1]);
+    *next = first + rsc_plan_entries(plan[1]);
+    if (!rsc_tool.lines) return;
+    *start |= RSC_START_LOOK;
+    rsc_tool.writer.instructions += plan[0] >> 48 & 0x3ff; /* as for a block that ran to its end */
 }
 
 void rsc_tool_resume(ThreadId thread) {
     if (rsc_tool.recording && rsc_tool.thread != thread) {
         rsc_tool.thread = thread;
+        if (rsc_tool.lines) {
+            rsc_tool_lines_look(0);
+            rsc_tool_lines_switch(thread, 0);
+        }
         rsc_tool_put(thread, rsc_record_word(RSC_RECORD_SWITCH, 1, 0));
     }
     struct rsc_tool_shadow now = current();
@@ -130,7 +166,10 @@ void rsc_tool_pause(ThreadId thread) {
     struct rsc_tool_shadow now;
     if (!rsc_tool.recording) return;
     VG_(get_shadow_regs_area)(thread, (UChar *)&now, 1, 0, sizeof now);
-    rsc_tool.writer.next = now.next;
+    if (rsc_tool.lines) {
+        rsc_tool.raw_next = now.next;
+        rsc_tool.writer.instructions += now.instructions;
+    } else rsc_tool.writer.next = now.next;
     keep_words_of_fault(thread);
 }
 

@@ -251,6 +251,41 @@ static int shards_push(void *state, const struct rsc_batch *batch, struct rsc_er
     return 0;
 }
 
+/* ---- references that a program chose ---- */
+
+/* Facts about the whole run, with the last batch. */
+static void take_whole(struct shards_engine *engine, const struct rsc_whole_run *whole) {
+    struct rsc_kept_sum *sum = &engine->shards.sum;
+    for (uint32_t i = 0; i < whole->thread_count && i < sum->thread_count; i++)
+        sum->threads[i].references = whole->thread_references[i];
+    engine->shards.filter.references = engine->before + whole->references;
+    engine->accesses = whole->accesses;
+}
+
+static int shards_push_columns(void *state, const struct rsc_batch *batch, const struct rsc_batch_columns *columns,
+                               struct rsc_error *error) {
+    struct shards_engine *engine = state;
+    struct rsc_kept *kept = &engine->shards.kept;
+    struct rsc_line_filter *filter = &engine->shards.filter;
+    if (columns->whole) take_whole(engine, columns->whole);
+    if (!columns->passed) return shards_push(state, batch, error);
+    /* Also those without a reference to a sampled line. */
+    if (batch->thread_count && rsc_kept_see_thread(&engine->shards.sum, batch->thread_count - 1) < 0)
+        return rsc_fail_memory(error, "thread rows");
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const uint64_t line = batch->addr[i] >> filter->line_shift;
+        kept->line[kept->count] = line;
+        kept->hash[kept->count] = rsc_line_hash(line, filter->offset);
+        kept->time[kept->count] = engine->before + columns->passed[i];
+        kept->from[kept->count++] = i;
+        int status = kept->count == kept->room ? take_kept(engine, batch, error) : 0;
+        if (status < 0) return status;
+        filter->references = engine->before + columns->passed[i] + 1;
+    }
+    name_threads(&engine->shards.sum, batch);
+    return take_kept(engine, batch, error);
+}
+
 /* ---- parts, made where a trace is decoded ---- */
 
 static void *part_create(const void *context) {
@@ -342,6 +377,7 @@ const struct rsc_engine_kind rsc_engine_shards = {
     .parse = parse_rate,
     .create = shards_create,
     .push = shards_push,
+    .push_columns = shards_push_columns,
     .parts = shards_parts,
     .push_part = shards_push_part,
     .finish = shards_finish,

@@ -114,6 +114,7 @@ static inline uint32_t rsc_record_type(uint64_t word) { return (uint32_t)(word >
 #define RSC_START_CALLS (1ull << 60) /* derive calls and returns from it and the previous start */
 #define RSC_START_RESUMED (1ull << 59) /* not a new execution: the previous one continues in another block */
 #define RSC_START_INLINE (1ull << 58)
+#define RSC_START_LOOK (1ull << 57) /* of Valgrind's tool, for itself: its words are more than one reference each */
 #define RSC_START_FIXED_MAX 127u
 static inline uint32_t rsc_start_length(uint64_t word) { return (uint32_t)(word >> 32 & 0x3ff); }
 
@@ -153,6 +154,9 @@ static inline uint32_t rsc_entry_pieces(uint64_t entry) { return (uint32_t)(entr
  * record may be among them. Word 1 of the plan also has, in bits 58-63, a number of exits, which follow the entries:
  * bits 0-15 entries made there, 16-31 instructions. An entry: bits 0-47 pc, 48-55 size, then flags; none of reads and
  * writes: an empty word, not an access.
+ *
+ * Where the tool keeps only references to sampled lines (ring.keep_lines) such words are in slot.raw, with the size
+ * minus 1 in bits 48-55, until the tool has looked at them; the blocks have records, of two words each.
  */
 #define RSC_PLAN_RECORDS (1ull << 62) /* in word 0 of the plan: there are records among its words */
 #define RSC_PLAN_IN_REGION (1ull << 63) /* in word 0: it begins in the function of the region */
@@ -257,7 +261,7 @@ struct rsc_ring {
     uint64_t lag_ns; /* longest time a thread took to start recording after a region began */
     uint64_t samples, samples_unseen; /* samples of processor time; those outside of rebuilt code */
     uint64_t modules_lost; /* modules whose tables found no room: their code is not recorded */
-    /* Which of a rebuilt program's references are kept: */
+    /* Which references a rebuilt program, or Valgrind's tool, keeps: */
     uint64_t keep_lines; /* 0: all, and the parent makes references from words; 1: those to sampled lines */
     uint64_t keep_limit; /* lines with a hash (base/line_hash.h) up to this */
     uint64_t keep_offset; /* of that hash */
