@@ -10,9 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
+unsigned rsc_hidden_control(const unsigned char *s) {
+    if (s[0] == 0xc2) return s[1] >= 0x80 && s[1] < 0xa0 ? 2 : 0;
+    if (s[0] != 0xe2) return 0;
+    if (s[1] == 0x80) return s[2] >= 0xa8 && s[2] <= 0xae ? 3 : 0;
+    return s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9 ? 3 : 0;
+}
+
 void rsc_make_one_line(char *text) {
     for (unsigned char *c = (unsigned char *)text; *c; c++) {
-        if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) c[0] = c[1] = '?'; /* U+0080 to U+009F: escapes too */
+        unsigned hidden = rsc_hidden_control(c);
+        if (hidden) memset(c, '?', hidden);
         if (*c < 0x20 || *c == 0x7f) *c = '?';
     }
 }

@@ -23,6 +23,12 @@ int rsc_fail_errno(struct rsc_error *error, int errno_value, const char *what);
 /* "out of memory (WHAT)". */
 int rsc_fail_memory(struct rsc_error *error, const char *what);
 
+/*
+ * Length of the control character beyond ASCII at s (NUL-terminated UTF-8); 0 if it is another. These are U+0080 to
+ * U+009F, which terminals may obey like escapes, and U+2028 to U+202E and U+2066 to U+2069, which break or reorder lines.
+ */
+unsigned rsc_hidden_control(const unsigned char *s);
+
 /* Replaces control characters, so that no name can forge a second line or send terminal escapes. */
 void rsc_make_one_line(char *text);
 

@@ -122,7 +122,7 @@ static int is_plain(unsigned char c) {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
 }
 
-static void put_escape(struct rsc_json *json, unsigned char c) {
+static void put_escape(struct rsc_json *json, unsigned c) {
     char text[8];
     switch (c) {
     case '"': put(json, "\\\"", 2); return;
@@ -146,6 +146,9 @@ static void put_string(struct rsc_json *json, const char *value) {
         unsigned length = utf8_length(s);
         if (length == 0) put(json, "\xef\xbf\xbd", 3); /* U+FFFD */
         else if (length == 1) put_escape(json, *s);
+        else if (rsc_hidden_control(s))
+            put_escape(json, length == 2 ? (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu)
+                                         : (s[0] & 0xfu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu));
         else put(json, (const char *)s, length);
         s += length ? length : 1;
     }

@@ -82,7 +82,19 @@ int rsc_profile_save(const struct rsc_profile *profile, const char *path, struct
     return rsc_profiles_save(&one, 1, path, 0, error);
 }
 
-/* Reads fd to its end. The caller frees *data, even after a failure. */
+/* Does text start like a JSON object? */
+static int looks_like_json(const char *data, size_t bytes) {
+    size_t at = 0;
+    while (at < bytes && memchr(" \t\r\n", data[at], 4)) at++;
+    return at < bytes && data[at] == '{';
+}
+
+/* A device without an end must not fill the memory first. */
+static int could_be_profile(const char *data, size_t bytes) {
+    return data[0] == MAGIC[0] || memchr(" \t\r\n{", data[0], 5) || bytes < sizeof MAGIC;
+}
+
+/* Reads fd to its end, if it can be a profile. The caller frees *data, even after a failure. */
 static int read_all(int fd, const char *name, char **data, size_t *bytes, struct rsc_error *error) {
     size_t room = 64 << 10;
     struct stat status;
@@ -97,6 +109,7 @@ static int read_all(int fd, const char *name, char **data, size_t *bytes, struct
         if (got < 0) return rsc_fail_errno(error, errno, name);
         if (got == 0) return 0;
         *bytes += (size_t)got;
+        if (!could_be_profile(*data, *bytes)) return 0; /* what it is not needs no more of it */
         if (*bytes > FILE_MAX_BYTES) return rsc_fail(error, RSC_ELIMIT, "%s: larger than 1 GiB", name);
         if (*bytes < room) continue;
         char *more = realloc(*data, room *= 2);
@@ -164,13 +177,6 @@ static int unpack(const char *data, size_t bytes, const char *name, char **text,
                            sizeof header);
     *text_bytes = got;
     return 0;
-}
-
-/* Does text start like a JSON object? */
-static int looks_like_json(const char *data, size_t bytes) {
-    size_t at = 0;
-    while (at < bytes && memchr(" \t\r\n", data[at], 4)) at++;
-    return at < bytes && data[at] == '{';
 }
 
 int rsc_profiles_recognise(const char *path) {

@@ -249,7 +249,7 @@ static void add_object(void *into, const void *source) {
 
 /* ---- order ---- */
 
-static int more_code(const void *left, const void *right) {
+int rsc_code_order(const void *left, const void *right) {
     const struct rsc_code_row *a = left, *b = right;
     int other = rsc_place_is_other(&a->place) - rsc_place_is_other(&b->place);
     if (other) return other; /* it stays last */
@@ -286,7 +286,7 @@ static const struct joined_table {
 } joined_tables[] = {
     {&rsc_row_table_loops, same_loop, loop_key, NULL, NULL, 1 + offsetof(struct renamed, loops)},
     {&rsc_row_table_contexts, same_context, context_key, NULL, NULL, 1 + offsetof(struct renamed, contexts)},
-    {&rsc_row_table_code, same_code, code_key, add_code, more_code, 0},
+    {&rsc_row_table_code, same_code, code_key, add_code, rsc_code_order, 0},
     {&rsc_row_table_pairs, same_pair, pair_key, add_pair, more_pairs, 0},
     {&rsc_row_table_objects, same_object, object_key, add_object, more_objects, 0},
 };

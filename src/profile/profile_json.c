@@ -147,6 +147,8 @@ void rsc_profile_to_json(const struct rsc_profile *profile, struct rsc_json *jso
 int rsc_profiles_json_text(struct rsc_profile *const *profiles, size_t count, char **text, size_t *bytes,
                            struct rsc_error *error) {
     struct rsc_json json;
+    int rc = rsc_profiles_check_rows(profiles, count, error);
+    if (rc < 0) return rc;
     rsc_json_init(&json);
     if (count == 1) {
         rsc_profile_to_json(profiles[0], &json);
@@ -161,7 +163,7 @@ int rsc_profiles_json_text(struct rsc_profile *const *profiles, size_t count, ch
         rsc_json_end_lines(&json, count);
         rsc_json_object_end(&json);
     }
-    int rc = rsc_json_take(&json, "JSON text of the profile", text, bytes, error);
+    rc = rsc_json_take(&json, "JSON text of the profile", text, bytes, error);
     if (rc < 0) return rc;
     rc = rsc_profiles_check_size(*text, *bytes, "the profile cannot be written", error);
     if (rc < 0) {

@@ -15,11 +15,12 @@
 #include "base/fail.h"
 #include "profile/json_problem.h"
 #include "profile/load_fields.h"
+#include "profile/row_tables.h"
 
 /* jansson uses up to about 230 bytes per value, so a document stays below 4 GB. A bin is four values. */
 #define VALUES_MAX (16u << 20)
-/* Rows with a histogram (2 KB) of all profiles in a file; the count of values bounds those without. */
-#define ROWS_MAX (2 * RSC_PROFILE_ROWS_MAX)
+/* Rows with a histogram (2 KB) of all profiles in a file, so 2 GB; the count of values bounds those without. */
+#define ROWS_MAX (8 * RSC_PROFILE_ROWS_MAX)
 #define COUNT_MAX RSC_LOAD_COUNT_MAX
 
 /* made */
@@ -350,6 +351,14 @@ static size_t count_values(const char *text, size_t bytes) {
 int rsc_profiles_check_size(const char *text, size_t bytes, const char *name, struct rsc_error *error) {
     if (count_values(text, bytes) <= VALUES_MAX) return 0;
     return rsc_fail(error, RSC_ELIMIT, "%s: more than %u million JSON values", name, VALUES_MAX >> 20);
+}
+
+int rsc_profiles_check_rows(struct rsc_profile *const *profiles, size_t count, struct rsc_error *error) {
+    size_t rows = 0;
+    for (size_t i = 0; i < count; i++) rows += rsc_profile_row_count(profiles[i]);
+    if (rows <= ROWS_MAX) return 0;
+    return rsc_fail(error, RSC_ELIMIT, "%zu profiles with %zu rows cannot be written: a file has at most %u", count,
+                    rows, ROWS_MAX);
 }
 
 int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct rsc_profile ***profiles, size_t *count,

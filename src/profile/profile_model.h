@@ -464,6 +464,9 @@ int rsc_profiles_recognise(const char *path);
 /* Refuses JSON text with more values than rsc_profiles_parse() takes; whoever writes one asks this too. RSC_ELIMIT. */
 int rsc_profiles_check_size(const char *text, size_t bytes, const char *name, struct rsc_error *error);
 
+/* The same for the rows of all profiles of a file. */
+int rsc_profiles_check_rows(struct rsc_profile *const *profiles, size_t count, struct rsc_error *error);
+
 int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct rsc_profile ***profiles, size_t *count,
                        struct rsc_error *error);
 

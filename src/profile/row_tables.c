@@ -335,7 +335,8 @@ size_t rsc_row_table_count(const struct rsc_row_table *table, const void *holder
 
 static void drop_table(const struct rsc_row_table *table, void *holder);
 
-static void clear_row(const struct rsc_row_table *table, char *row) {
+void rsc_row_clear(const struct rsc_row_table *table, void *source) {
+    char *row = source;
     for (size_t i = 0; i < table->field_count; i++) {
         const struct rsc_field *field = &table->fields[i];
         void *at = row + field->at;
@@ -352,10 +353,17 @@ static void clear_row(const struct rsc_row_table *table, char *row) {
 }
 
 static void drop_table(const struct rsc_row_table *table, void *holder) {
-    for (size_t i = 0; i < *count_of(table, holder); i++) clear_row(table, rsc_row_table_row(table, holder, i));
+    for (size_t i = 0; i < *count_of(table, holder); i++) rsc_row_clear(table, rsc_row_table_row(table, holder, i));
     free(*rows_of(table, holder));
     *rows_of(table, holder) = NULL;
     *count_of(table, holder) = 0;
+}
+
+size_t rsc_profile_row_count(const struct rsc_profile *profile) {
+    size_t rows = 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (tables[i]->rd) rows += *count_of(tables[i], profile);
+    return rows;
 }
 
 void rsc_profile_drop_tables(struct rsc_profile *profile) {

@@ -73,8 +73,14 @@ extern const struct rsc_row_table rsc_row_table_threads, rsc_row_table_phases, r
 /* Replaces the table of a profile (or row) by `count` rows, zeroed but for their histograms and defaults. */
 int rsc_row_table_set(const struct rsc_row_table *table, void *holder, size_t count);
 
+/* How many rows with a histogram a profile has. */
+size_t rsc_profile_row_count(const struct rsc_profile *profile);
+
 /* Frees all tables of a profile. */
 void rsc_profile_drop_tables(struct rsc_profile *profile);
+
+/* Frees what a row owns, not the row. */
+void rsc_row_clear(const struct rsc_row_table *table, void *row);
 
 /* Row `index`, and the number of rows. */
 void *rsc_row_table_row(const struct rsc_row_table *table, const void *holder, size_t index);

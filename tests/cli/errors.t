@@ -359,3 +359,8 @@ reusescope: --coherent keeps up to 4096 private caches coherent: select threads 
 
 $ reusescope sim crowd.csv --coherent --l1d 32K,8,64,private --tid 3,4 -q --format csv -o - | head -1 | cut -c1-5
 name,
+
+# A device without an end is not a profile: its first bytes say so.
+$ (ulimit -v 200000; reusescope report /dev/zero)
+reusescope: /dev/zero: neither a reusescope profile nor JSON
+[1]

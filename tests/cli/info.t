@@ -89,9 +89,9 @@ reusescope: t.rsct: frame 1 at byte 55: checksum mismatch
 
 # Names from a file cannot send escapes to the terminal.
 $ printf '0 0\n' > e.din; reusescope analyze e.din -q --format json -o e.json
-$ sed -i 's|"by":"exact"|"by":"ex\\u001b]0;x\\u0007\\u009b31mact"|' e.json
+$ sed -i 's|"by":"exact"|"by":"ex\\u001b]0;x\\u0007\\u009b31m\\u202eact"|' e.json
 $ reusescope info e.json | cat -v
 file           e.json
-format         profile, by ex?]0;x???31mact from trace, single stack, 64-byte lines
+format         profile, by ex?]0;x???31m???act from trace, single stack, 64-byte lines
 references     1
 distinct       1 lines

@@ -158,3 +158,9 @@ reusescope: x.loop:1: a loop upwards goes from max(...) to min(...)
 $ echo 'loops 1 param N = 4' | tree --set N=1 --set M=2
 reusescope: warning: --set M: x.loop has no parameter M
 loops 1
+
+# Too little memory for libclang is not taken for a missing libclang.
+$ echo 'double x[9]; void f(void) { for (int i = 0; i < 9; i++) x[i] = 0; }' > memory.c
+$ (ulimit -v 100000; reusescope loops memory.c)
+reusescope: libclang 19 cannot be loaded: * (glob)
+[1]

@@ -82,9 +82,13 @@ static void escapes(void **state) {
     rsc_json_string(&json, "a\"b\\c\n\t\r\x01\x1f\x7f</script>&");
     rsc_json_string(&json, "");
     rsc_json_string(&json, "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
+    rsc_json_string(&json,
+                    "\xc2\x9b|\xe2\x80\xae|\xe2\x81\xa6|\xe2\x80\xa7|\xc2\xa0"); /* U+009B, 202E, 2066; 2027, A0 */
     rsc_json_array_end(&json);
-    expect_text(&json, "[\"a\\\"b\\\\c\\n\\t\\r\\u0001\\u001f\\u007f\\u003c/script\\u003e\\u0026\",\"\","
-                       "\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80\"]\n");
+    expect_text(
+        &json,
+        "[\"a\\\"b\\\\c\\n\\t\\r\\u0001\\u001f\\u007f\\u003c/script\\u003e\\u0026\",\"\","
+        "\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80\",\"\\u009b|\\u202e|\\u2066|\xe2\x80\xa7|\xc2\xa0\"]\n");
 }
 
 #define BAD "\xef\xbf\xbd"

@@ -274,6 +274,12 @@ static void row_counts_are_limited(void **state) {
     assert_int_equal(rsc_profile_set_contexts(profile, 1), 0);
     assert_int_equal(profile->context_count, 1);
     assert_int_equal(rsc_profile_set_contexts(profile, 0), 0);
+    /* A file of several profiles has room for the most rows of eight: one with more cannot be read, and is not written. */
+    struct rsc_profile *many[33];
+    for (size_t i = 0; i < 33; i++) many[i] = profile;
+    assert_int_equal(rsc_profile_set_code(profile, RSC_PROFILE_ROWS_MAX / 4), 0);
+    assert_int_equal(rsc_profiles_json_text(many, 33, &text, &room, &error), RSC_ELIMIT);
+    expect_in(error.message, "rows cannot be written");
     rsc_profile_free(profile);
 }
 
@@ -335,7 +341,7 @@ static struct rsc_profile *with_modules(uint8_t build) {
     profile->modules[0].build_id_bytes = 3;
     memset(profile->modules[0].build_id, build, 3);
     profile->code[4].place.offset = 0x99000; /* memcpy has no line */
-    profile->code[0].place.offset = 0x1210;  /* sweep has one */
+    profile->code[0].place.offset = 0x1210; /* sweep has one */
     return profile;
 }
 
@@ -495,7 +501,7 @@ static void lines_join_across_builds_and_pcs_do_not(void **state) {
     (void)state;
     struct rsc_profile *into = sample_rows(), *from = sample_rows();
     from->code[1].place.pc = 0x9999; /* mem.c:10, elsewhere in another build: the same line */
-    from->code[4].place.pc = 0x98;   /* memcpy has no line, so this is another instruction */
+    from->code[4].place.pc = 0x98; /* memcpy has no line, so this is another instruction */
     assert_int_equal(rsc_profile_merge(into, from, NULL), 0);
     assert_int_equal(into->code_count, 7);
     assert_int_equal(into->code[1].references, 10000);

@@ -207,6 +207,9 @@ const uint8_t *symbols_bytes_at(const struct symbols_module *module, uint64_t ad
 /* symbols_contexts.c: names the call paths, with a node for each function that was inlined. 0 or RSC_ENOMEM. */
 int symbols_name_contexts(struct rsc_symbols *symbols, struct rsc_profile *profile);
 
+/* symbols_join.c: joins the code rows of processes that run the same program, once they are named. */
+void symbols_join_code(struct rsc_profile *profile);
+
 /* symbols_profile.c */
 void symbols_free_places(struct rsc_place *places, size_t count);
 

@@ -178,6 +178,7 @@ static int name_code(struct rsc_symbols *symbols, struct rsc_code_row *row) {
 int rsc_symbols_name_profile(struct rsc_symbols *symbols, struct rsc_profile *profile, struct rsc_error *error) {
     int rc = 0;
     for (size_t i = 0; !rc && i < profile->code_count; i++) rc = name_code(symbols, &profile->code[i]);
+    if (!rc) symbols_join_code(profile);
     for (size_t i = 0; !rc && i < profile->pair_count; i++) {
         rc = rsc_symbols_place(symbols, &profile->pairs[i].use, NULL, NULL);
         if (!rc) rc = rsc_symbols_place(symbols, &profile->pairs[i].reuse, NULL, NULL);

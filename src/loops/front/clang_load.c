@@ -2,6 +2,7 @@
 #include "loops/front/clang_load.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +11,23 @@
 static const char *const names[] = {"libclang-19.so.19", "libclang-19.so.1", "libclang-19.so",
                                     "/usr/lib/llvm-19/lib/libclang.so"};
 
-int rsc_clang_load(struct rsc_clang *clang, struct rsc_error *error) {
+/* Opens the library under one of its names. NULL: then reason says why one that is there could not be loaded, or is "". */
+static void *open_library(char *reason, size_t room) {
     void *library = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++)
+    reason[0] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        const char *said = library ? NULL : dlerror();
+        if (!library && !reason[0] && !(said && strstr(said, "No such file")))
+            snprintf(reason, room, "%s", said ? said : "out of memory");
+    }
+    return library;
+}
+
+int rsc_clang_load(struct rsc_clang *clang, struct rsc_error *error) {
+    char reason[300];
+    void *library = open_library(reason, sizeof reason);
+    if (!library && reason[0]) return rsc_fail(error, RSC_EIO, "libclang 19 cannot be loaded: %s", reason);
     if (!library)
         return rsc_fail(error, RSC_EUNSUPPORTED,
                         "C source needs libclang 19: apt-get install libclang-19-dev (a .loop file needs none)");
