@@ -95,12 +95,8 @@ void rsc_json_newline(struct rsc_json *json) {
     if (!json->failed) json->has_item[json->depth] |= NEWLINE_DUE;
 }
 
-/*
- * Length of the well-formed UTF-8 sequence at `s` (NUL-terminated): 1 to 4 bytes, 0
- * if the bytes are invalid. Overlong forms, surrogates and values past U+10FFFF are
- * invalid; the lead byte or the range of the second byte shows them.
- */
-static unsigned utf8_length(const unsigned char *s) {
+/* The lead byte or the range of the second byte shows overlong forms, surrogates and values past U+10FFFF. */
+unsigned rsc_utf8_length(const unsigned char *s, size_t room) {
     unsigned char low = 0x80, high = 0xbf;
     unsigned length;
     if (s[0] < 0x80) return 1;
@@ -112,9 +108,9 @@ static unsigned utf8_length(const unsigned char *s) {
     if (s[0] == 0xed) high = 0x9f;
     if (s[0] == 0xf0) low = 0x90;
     if (s[0] == 0xf4) high = 0x8f;
-    if (s[1] < low || s[1] > high) return 0;
+    if (room < 2 || s[1] < low || s[1] > high) return 0;
     for (unsigned i = 2; i < length; i++)
-        if (s[i] < 0x80 || s[i] > 0xbf) return 0;
+        if (room <= i || s[i] < 0x80 || s[i] > 0xbf) return 0;
     return length;
 }
 
@@ -143,7 +139,7 @@ static void put_string(struct rsc_json *json, const char *value) {
         put(json, (const char *)s, plain);
         s += plain;
         if (!*s) break;
-        unsigned length = utf8_length(s);
+        unsigned length = rsc_utf8_length(s, SIZE_MAX); /* its NUL ends what is cut */
         if (length == 0) put(json, "\xef\xbf\xbd", 3); /* U+FFFD */
         else if (length == 1) put_escape(json, *s);
         else if (rsc_hidden_control(s))

@@ -71,4 +71,7 @@ int rsc_json_finish(struct rsc_json *json);
  */
 int rsc_json_take(struct rsc_json *json, const char *what, char **text, size_t *bytes, struct rsc_error *error);
 
+/* Length of the well-formed UTF-8 sequence at `s`, of which `room` bytes (1 or more) may be read: 1 to 4; 0: not one. */
+unsigned rsc_utf8_length(const unsigned char *s, size_t room);
+
 #endif

@@ -3,8 +3,8 @@
  *
  * Opening checks everything that could be wrong with the name, so that a long
  * analysis does not end with "Is a directory": a link is followed to its target
- * (the link stays, the target is replaced; links that others planted in /tmp are
- * refused), a target that is not a regular file is opened in place, a read-only file
+ * (the link stays, the target is replaced; links and pipes that others planted in
+ * /tmp are refused), a target that is not a regular file is opened in place, a read-only file
  * is refused. Data then goes to a temporary file
  * in the target's folder: an unnamed one (O_TMPFILE) where the file system supports
  * that, else one with a random name created with O_EXCL. On commit rename() puts it
@@ -57,7 +57,7 @@ static int is_descriptor_link(const char *path) {
 }
 
 /*
- * Whether someone else may have planted this link: it lies in a folder where everyone can make files (/tmp) and
+ * Whether someone else may have planted this link or pipe: it lies in a folder where everyone can make files (/tmp) and
  * belongs neither to us nor to the folder's owner. The kernel refuses to follow those too, where it is asked to.
  */
 static int is_planted(const char *path) {
@@ -144,11 +144,12 @@ static int open_temporary(struct rsc_output_file *file) {
     return file->unnamed ? 0 : make_temporary(file);
 }
 
-/* Opens the file to write for file->path, with links already followed. Returns 0 or a negative errno. */
+/* Opens the file to write for file->path, with links already followed. Returns 0, a negative errno, or PLANTED. */
 static int open_target(struct rsc_output_file *file) {
     struct stat old;
     int exists = stat(file->path, &old) == 0;
     if (!exists && errno != ENOENT) return -errno;
+    if (exists && !file->in_place && !S_ISREG(old.st_mode) && is_planted(file->path)) return PLANTED;
     if (exists && (file->in_place || !S_ISREG(old.st_mode))) {
         file->in_place = 1;
         file->fd = open(file->path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
@@ -187,7 +188,7 @@ int rsc_output_open_with(struct rsc_output_file *file, const char *path, enum rs
     }
     rsc_output_abort(file);
     if (status == PLANTED)
-        return rsc_fail(error, RSC_EIO, "%s: a link that another user made in a folder open to all; not followed",
+        return rsc_fail(error, RSC_EIO, "%s: another user made this link or pipe in a folder open to all; not used",
                         path);
     return rsc_fail_errno(error, -status, path);
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "profile/json_problem.h"
+#include "profile/json_read.h"
 #include "profile/load_fields.h"
 #include "profile/row_tables.h"
 
@@ -364,11 +364,11 @@ int rsc_profiles_check_rows(struct rsc_profile *const *profiles, size_t count, s
 int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct rsc_profile ***profiles, size_t *count,
                        struct rsc_error *error) {
     struct rsc_loader loader = {.name = name, .error = error, .rows_left = ROWS_MAX};
-    json_error_t problem;
     int rc = rsc_profiles_check_size(text, bytes, name, error);
     if (rc < 0) return rc;
-    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &problem);
-    if (!root) return rsc_json_problem(&problem, text, bytes, name, error);
+    json_t *root;
+    rc = rsc_json_read(&root, text, bytes, name, error);
+    if (rc < 0) return rc;
     rc = read_document(&loader, root, profiles, count);
     json_decref(root);
     return rc;

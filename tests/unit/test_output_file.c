@@ -16,10 +16,33 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/output_file.h"
+
+/* What the functions below replace is recorded: f and d for files and folders that reach the disk, r for renames. */
+static char order[16];
+static int disk_fails;
+
+static void record(char what) {
+    size_t length = strlen(order);
+    if (length + 1 < sizeof order) order[length] = what;
+}
+
+int fsync(int fd) {
+    struct stat status;
+    record(fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) ? 'd' : 'f');
+    if (!disk_fails) return (int)syscall(SYS_fsync, fd);
+    errno = EIO;
+    return -1;
+}
+
+int rename(const char *from, const char *to) {
+    record('r');
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
 
 static int enter_scratch(void **state) {
     const char *parent = getenv("TMPDIR");
@@ -211,8 +234,11 @@ static void planted_links_are_refused(void **state) {
     assert_int_equal(chmod("open", 01777), 0);
     assert_int_equal(lchown("open/link", 12345, 12345), 0);
     assert_int_equal(rsc_output_whole("open/link", "new", 3, 1, &error), RSC_EIO);
-    assert_non_null(strstr(error.message, "a link that another user made"));
+    assert_non_null(strstr(error.message, "another user made this link or pipe"));
     expect_content("open/target", "old");
+    assert_int_equal(mkfifo("open/pipe", 0666), 0);
+    assert_int_equal(lchown("open/pipe", 12345, 12345), 0);
+    assert_int_equal(rsc_output_whole("open/pipe", "new", 3, 1, &error), RSC_EIO);
     assert_int_equal(lchown("open/link", 0, 0), 0);
     whole("open/link", "own", 0);
     expect_content("open/target", "own");
@@ -361,6 +387,22 @@ static void full_disk_leaves_the_old_file(void **state) {
     assert_int_equal(count_files(), 1);
 }
 
+/* Data, then the name, then the folder; what does not reach the disk does not replace the old file. */
+static void data_reaches_the_disk_before_the_name(void **state) {
+    (void)state;
+    struct rsc_error error = {0};
+    whole("a", "old", 0);
+    memset(order, 0, sizeof order);
+    whole("a", "new", 0);
+    assert_string_equal(order, "frd");
+    disk_fails = 1;
+    int status = rsc_output_whole("a", "newer", 5, 0, &error);
+    disk_fails = 0;
+    assert_int_equal(status, RSC_EIO);
+    expect_content("a", "new");
+    assert_int_equal(count_files(), 1);
+}
+
 static void dash_is_standard_output(void **state) {
     (void)state;
     fflush(stdout);
@@ -399,6 +441,7 @@ int main(void) {
         IN_SCRATCH(closed_pipe_is_an_error),
         IN_SCRATCH(non_blocking_pipe_is_waited_for),
         IN_SCRATCH(full_disk_leaves_the_old_file),
+        IN_SCRATCH(data_reaches_the_disk_before_the_name),
         IN_SCRATCH(dash_is_standard_output),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* compile_commands.c - reads compile_commands.json (the JSON Compilation Database of clang's tools). */
 #include "loops/front/compile_commands.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,9 @@
 #include <jansson.h>
 
 #include "base/fail.h"
+#include "profile/json_read.h"
+
+#define LIST_BYTES_MAX (1 << 30)
 
 /* Flags with a value, attached or as the next word. */
 static const char *const with_value[] = {"-D",         "-U",       "-I",       "-isystem", "-iquote",
@@ -103,18 +107,37 @@ static int same_file(const char *directory, const char *file, const char *wanted
     return stat(path, &a) == 0 && stat(wanted, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+static int read_list(json_t **list, const char *path, struct rsc_error *error) {
+    struct stat status;
+    *list = NULL;
+    FILE *file = fopen(path, "rbe");
+    if (!file || fstat(fileno(file), &status) < 0) {
+        int reason = errno;
+        if (file) fclose(file);
+        return rsc_fail_errno(error, reason, path);
+    }
+    size_t room = status.st_size > 0 && status.st_size < LIST_BYTES_MAX ? (size_t)status.st_size : 0;
+    char *text = room ? malloc(room) : NULL;
+    size_t bytes = text ? fread(text, 1, room, file) : 0;
+    fclose(file);
+    int result = !room   ? rsc_fail(error, RSC_EFORMAT, "%s: empty, not a file, or larger than 1 GiB", path)
+                 : !text ? rsc_fail_memory(error, path)
+                         : rsc_json_read(list, text, bytes, path, error);
+    free(text);
+    return result;
+}
+
 int rsc_compile_command_find(struct rsc_compile_command *command, const char *path, const char *source,
                              struct rsc_error *error) {
     char whole[PATH_MAX];
     struct stat folder;
-    json_error_t problem;
+    json_t *list;
     *command = (struct rsc_compile_command){0};
     if (stat(path, &folder) == 0 && S_ISDIR(folder.st_mode))
         snprintf(whole, sizeof whole, "%s/compile_commands.json", path);
     else snprintf(whole, sizeof whole, "%s", path);
-    json_t *list = json_load_file(whole, 0, &problem);
-    if (!list) return rsc_fail(error, RSC_EFORMAT, "%s: %s", whole, problem.text);
-    int status = json_is_array(list) ? 0 : rsc_fail(error, RSC_EFORMAT, "%s: not a list of commands", whole), found = 0;
+    int status = read_list(&list, whole, error), found = 0;
+    if (!status && !json_is_array(list)) status = rsc_fail(error, RSC_EFORMAT, "%s: not a list of commands", whole);
     for (size_t i = 0; i < json_array_size(list) && !status && !found; i++) {
         json_t *entry = json_array_get(list, i);
         const char *directory = json_string_value(json_object_get(entry, "directory"));

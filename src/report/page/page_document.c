@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "profile/json_problem.h"
+#include "profile/json_read.h"
 #include "report/page/page.h"
 
 #define DOCUMENT_BYTES_MAX (256u << 20)
@@ -93,13 +93,13 @@ static int are_loops(json_t *root) {
 
 int rsc_page_document_read(const char *path, char **text, struct rsc_error *error) {
     size_t bytes = 0;
-    json_error_t where;
+    json_t *root;
     *text = read_document(path, &bytes);
     if (!*text) return 0;
-    json_t *root = json_loadb(*text, bytes, 0, &where);
+    int status = rsc_json_read(&root, *text, bytes, path, error);
     const char *schema = json_string_value(json_object_get(root, "schema"));
-    int status;
-    if (!root) status = rsc_json_problem(&where, *text, bytes, path, error);
+    if (status < 0) /* reported */
+        ;
     else if (schema && !strcmp(schema, "reusescope-sim/1"))
         status = is_simulation(root)
                      ? RSC_PAGE_SIMULATION

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/json_read.h"
+
 #define PACKED_STRING 8u
 #define AS_IS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12))
 
@@ -75,7 +77,8 @@ int rsc_page_pack(const char *json, size_t bytes, const char *key, FILE *to) {
     struct packer packer = {json_array(), json_object(), json_array(), json_object(), NULL, 0};
     char *packed = NULL;
     size_t packed_bytes = 0;
-    json_t *root = json_loadb(json, bytes, JSON_DECODE_ANY, NULL);
+    json_t *root;
+    rsc_json_read(&root, json, bytes, "page", NULL);
     packer.to = open_memstream(&packed, &packed_bytes);
     if (!root || !packer.to || !packer.shapes || !packer.shape_of || !packer.strings || !packer.string_of)
         packer.failed = 1;
