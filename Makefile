@@ -56,12 +56,13 @@ gpu: bootstrap-run ## build the plugin of --engine gpu (needs CUDA 12 or newer; 
 	@scripts/build release
 	@cmake --build build/release --target gpu
 
-fuzz: bootstrap-test ## libFuzzer on every reader, FUZZ_SECONDS each (60)
-	@tests/fuzz/run $(FUZZ_SECONDS)
+fuzz: bootstrap-test ## libFuzzer on every reader and engine, FUZZ_SECONDS each (60); keeps what it learns
+	@tests/fuzz/run --keep $(FUZZ_SECONDS)
 
-fault: bootstrap-test ## make every allocation, read, write, mmap, thread and fork of 17 commands fail, one at a time
+fault: bootstrap-test ## make allocations, reads, writes, threads, ... of every command of the golden tests fail, one at a time
 	@scripts/build release -DRSC_TESTS=ON
-	@/usr/bin/python3 tests/fault/fault.py --tool build/release/reusescope --preload build/release/tests/libfault_preload.so
+	@/usr/bin/python3 tests/fault/fault.py --tool build/release/reusescope --preload build/release/tests/libfault_preload.so \
+		--jobs $$(nproc) $$(ls tests/cli/*.t | grep -v /mpi.t)
 
 install: build ## install below PREFIX (/usr/local)
 	@cmake --install build/release --prefix $(PREFIX)

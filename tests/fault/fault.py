@@ -1,151 +1,350 @@
 #!/usr/bin/env python3
-"""fault.py --tool TOOL --preload LIBRARY [--points N]: makes the n-th allocation, mmap, read, write, thread creation,
-fork or perf_event_open fail, for every n (or N of them, evenly) of every command below.
+"""Makes calls of the system fail, one at a time, in the commands of the golden tests.
 
-Each ends with status 0 and the whole result, or with status 1 and one line; an older result stays as it was or is
-replaced whole; nothing else is left behind. Prints how many failures were tried and how many of them ended in each way.
+    fault.py --tool TOOL --preload LIBRARY [--points N] [--seconds S] [--jobs N] FILE.t...
+
+Every `reusescope` that a file runs is first run with fault_preload.c to see which allocations, mmaps, opens, reads,
+writes, threads, forks and perf events it has. Then it is run again for each path of callers that no command before it
+had, with that call failing, and for N more of each kind, evenly spaced; S processor seconds at most for one command (what
+does not fit is left to later commands). After each, the folder is put back as it was.
+
+A command whose call failed must end with its usual status, or with 1 and one line; never by a signal, a hang or
+another status. Files are as they were, complete, or named .partial; nothing else is left behind; no memory is lost that
+is not lost otherwise. (doctor answers with 1; libgomp ends a program with two lines of its own.)
+
+Prints how many failures were tried and how many ended in each way, and which share of the calls in the tool's code have
+failed once: by kind, and with --missing the functions in which one has not. Fails if any is wrong.
 """
 import argparse
+import concurrent.futures
+import fcntl
+import json
 import os
+import resource
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
+import time
 
-KINDS = ["alloc", "mmap", "read", "write", "thread", "fork", "perf"]
-COMMANDS = [
-    "gen zipf,lines=500 -n 3000 --seed 1 -o OUT.rsct",
-    "analyze t.rsct --engine exact -q -o OUT.data",
-    "analyze t.rsct --engine exact -q -o OUT.json",
-    "analyze t.din --engine shards:0.5 -q -o OUT.data",
-    "analyze t.rsct --engine parallel --threads 2 -q -o OUT.data",
-    "analyze t.rsct --engine sampled --model private -q -o OUT.data",
-    "analyze t.rsct --engine time:aet -q -o OUT.data",
-    "sim t.rsct --l1d 4K,4,64 --l2 16K,8,64 -q -o OUT.json",
-    "convert t.din -q -o OUT.rsct",
-    "convert t.rsct --to csv -q -o OUT.csv",
-    "merge p.data p.data -q -o OUT.data",
-    "report p.data -q -o OUT.html",
-    "report p.data -q --format csv -o OUT.csv",
-    "diff p.data p.data -q --format json -o OUT.json",
-    "loops l.loop -t 1,4 -q -o OUT.json",
-    "info t.rsct",
-    "run --with perf -q -o OUT.data -- /bin/true",
-]
-LOOP = """loops 1
-array x 8 [100][100]
-
-nest "f:1" function f @"f.c":1 {
-  for i = 0 to 99 step 1 @1 {
-    for j = 0 to 99 step 1 @1 {
-      write x[i][j] @1 "x[i][j]"
-    }
-  }
-}
-"""
+HERE = os.path.dirname(os.path.abspath(__file__))
+KINDS = ["alloc", "mmap", "open", "read", "write", "thread", "fork", "perf"]
+HANG_SECONDS = 60
+STDIN_MAX = 16 << 20
 
 
-class Faults:
-    def __init__(self, tool, preload, folder):
-        self.tool, self.preload, self.folder = tool, preload, folder
-        self.tried = self.tolerated = self.reported = 0
-        self.problems = []
+# ---- one command, in place of the tool ----
 
-    def run(self, words, kind=None, at=0):
-        environment = dict(os.environ, LC_ALL="C", HOME=self.folder)
-        if kind:
-            environment.update(LD_PRELOAD=self.preload, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_COUNT=self.folder + ".n")
-        return subprocess.run([self.tool] + words, cwd=self.folder, env=environment, capture_output=True, timeout=120)
+def processor_seconds():
+    """Of the commands so far: how long they take does not depend on what else the machine does."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
-    def content(self, name):
+
+class Locked:
+    """A file that one process at a time may use."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        self.file = open(self.path, "a+", encoding="utf-8")
+        fcntl.flock(self.file, fcntl.LOCK_EX)
+        self.file.seek(0)
+        return self.file
+
+    def __exit__(self, *_):
+        self.file.close()
+
+
+def listing(folder):
+    found = {}
+    for where, folders, files in os.walk(folder):
+        for name in folders + files:
+            path = os.path.join(where, name)
+            status = os.lstat(path)
+            found[path] = (stat.S_IFMT(status.st_mode), status.st_size if stat.S_ISREG(status.st_mode) else 0,
+                           status.st_mtime_ns if stat.S_ISREG(status.st_mode) else 0, status.st_ino)
+    return found
+
+
+class Command:
+    def __init__(self, words):
+        self.words = words
+        self.tool, self.preload, self.state = (os.environ[n] for n in ("FAULT_TOOL", "FAULT_LIBRARY", "FAULT_STATE"))
+        self.points, self.seconds = int(os.environ["FAULT_POINTS"]), float(os.environ["FAULT_SECONDS"])
+        self.root = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[2]))), "work")
+        self.stdin = None
+        self.report = tempfile.mktemp(prefix="fault-", dir=self.state)
+
+    def read_stdin(self):
+        """Standard input, to give it to each run; False if there is too much of it."""
         try:
-            with open(os.path.join(self.folder, name), "rb") as file:
-                return file.read()
+            mode = os.fstat(0).st_mode
         except OSError:
-            return None
+            return True
+        if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode)):
+            return True
+        self.stdin = b""
+        while len(self.stdin) < STDIN_MAX:
+            data = os.read(0, 1 << 16)
+            if not data:
+                return True
+            self.stdin += data
+        return False
 
-    def try_one(self, command, words, out, kind, at, listing):
-        old = b"an older result\n"
-        if out:
-            with open(os.path.join(self.folder, out), "wb") as file:
-                file.write(old)
-        ended = self.run(words, kind, at)
-        now, problem = self.content(out) if out else None, None
-        lines = ended.stderr.decode(errors="replace").splitlines()
-        if ended.returncode not in (0, 1):
-            problem = f"status {ended.returncode}"
-        elif ended.returncode == 1 and (len(lines) != 1 or not lines[0].startswith("reusescope")):
-            problem = f"{len(lines)} lines"
-        elif ended.returncode == 1 and out and now != old:
-            problem = "the older result is gone"
-        elif ended.returncode == 0 and out and (not now or now == old):
-            problem = "status 0 without a result"
-        left = set(os.listdir(self.folder)) - listing - {out}
-        for name in left:
-            path = os.path.join(self.folder, name)
-            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
-        if left and not problem:
-            problem = f"left behind: {sorted(left)}"
-        self.tried += 1
-        self.tolerated += ended.returncode == 0
-        self.reported += ended.returncode == 1
-        if problem:
-            self.problems.append(f"{kind} {at}: {command}: {problem}: {' | '.join(lines)[:200]}")
+    def run(self, kind=None, at=0, who=False):
+        env = dict(os.environ, LD_PRELOAD=self.preload, FAULT_REPORT=self.report, FAULT_AT=str(at))
+        if kind:
+            env["FAULT_KIND"] = kind
+        if who:
+            env["FAULT_WHO"] = "1"
+        began = processor_seconds()
+        how = {"input": self.stdin} if self.stdin is not None else {"stdin": subprocess.DEVNULL}
+        try:
+            ended = subprocess.run([self.tool] + self.words, env=env, capture_output=True, timeout=HANG_SECONDS, **how)
+        except subprocess.TimeoutExpired:
+            ended = subprocess.CompletedProcess(self.words, "hang", b"", b"")
+        ended.seconds, ended.lost, ended.calls, ended.paths, ended.who, ended.failed = processor_seconds() - began, 0, {}, [], [], 0
+        try:
+            with open(self.report, encoding="utf-8") as file:
+                for line in file:
+                    words = line.split()
+                    if words[0] == "lost":
+                        ended.lost = int(words[1])
+                    elif words[0] == "calls":
+                        ended.calls[words[1]] = int(words[2])
+                    elif words[0] == "path":
+                        ended.paths.append((words[1], words[2], int(words[3]), words[4]))
+                    elif words[0] == "failed":
+                        ended.failed = int(words[1])
+                    elif words[0] == "from":
+                        ended.who.append(line[5:].strip())
+            os.remove(self.report)
+        except OSError:
+            pass
+        return ended
 
-    def try_all(self, command, points):
-        words, out = command.split(), None
-        for i, word in enumerate(words):
-            if word.startswith("OUT."):
-                out = words[i] = word.replace("OUT", "out")
-        listing = set(os.listdir(self.folder))
+    def put_back(self, before, copy):
+        """Makes the folder what it was; returns what had changed: path to new size, None where it was removed."""
+        after, changed = listing(self.root), {}
+        for path in sorted(after.keys() - before.keys(), reverse=True):
+            kind, size = after[path][:2]
+            changed[path] = size
+            os.rmdir(path) if stat.S_ISDIR(kind) else os.remove(path)
+        for path in sorted(before):
+            if after.get(path) == before[path]:
+                continue
+            changed[path] = after[path][1] if path in after else None
+            if stat.S_ISREG(before[path][0]):
+                subprocess.run(["cp", "-a", "--remove-destination", copy + path[len(self.root):], path], check=False)
+                before[path] = listing_of(path)
+        return changed
+
+    def choose(self, clean):
+        """(kind, n) to fail: new paths of callers first, then evenly spaced ones, as many as there is time for."""
+        room = max(4, int(self.seconds / max(clean.seconds, 0.004)))
+        with Locked(os.path.join(self.state, "paths")) as seen_file:
+            seen = set(seen_file.read().split("\n"))
+            fresh = [p for p in clean.paths if f"{p[0]} {p[1]}" not in seen]
+            first, sites = [], set(seen)
+            for path in sorted(fresh, key=lambda p: (p[0] == "alloc", p[1])):  # few of the others, so they come first
+                site = f"at {path[0]} {path[3]}"
+                first.append((site in sites, path))
+                sites.add(site)
+            fresh = [path for _, path in sorted(first, key=lambda f: f[0])][:room]  # new calls before new ways to them
+            seen_file.seek(0, os.SEEK_END)
+            seen_file.write("".join(f"{p[0]} {p[1]}\nat {p[0]} {p[3]}\n" for p in fresh))
+        chosen = {(kind, n) for kind, _, n, _ in fresh}
         for kind in KINDS:
-            whole = self.run(words, kind)
-            if whole.returncode and "--with perf" in command:
-                return  # this machine cannot
-            if whole.returncode:
-                self.problems.append(f"{command}: fails by itself: {whole.stderr.decode(errors='replace')[:200]}")
-                return
-            count = int(self.content(self.folder + ".n") or 0)
-            if out and self.content(out) is not None:
-                os.remove(os.path.join(self.folder, out))
-            chosen = range(1, count + 1)
-            if points and count > points:
-                chosen = sorted({1 + i * (count - 1) // (points - 1) for i in range(points)})
-            for at in chosen:
-                self.try_one(command, words, out, kind, at, listing)
-        if out and self.content(out) is not None:
-            os.remove(os.path.join(self.folder, out))
+            count = clean.calls.get(kind, 0)
+            spaced = min(count, self.points)
+            for i in range(spaced):
+                if len(chosen) < room:
+                    chosen.add((kind, 1 + i * (count - 1) // max(1, spaced - 1)))
+        return sorted(chosen), fresh
+
+    def judge(self, clean, made, ended, changed):
+        lines = ended.stderr.decode(errors="replace").splitlines()
+        usual = set(clean.stderr.decode(errors="replace").splitlines())
+        errors = [l for l in lines if l not in usual and not l.startswith(("reusescope: warning: ", "next: "))]
+        if "-v" in self.words:
+            errors = errors[-1:]
+        if ended.returncode == "hang":
+            return f"still running after {HANG_SECONDS} s"
+        if ended.returncode not in (1, clean.returncode) and not (ended.returncode == 126 and "run" in self.words[:1]):
+            return f"status {ended.returncode}, not {clean.returncode} or 1"
+        of_others = "doctor" in self.words[:1] or any(l.startswith("libgomp: ") for l in lines)
+        if ended.returncode == 1 != clean.returncode and not of_others and (len(errors) != 1 or not errors[0].startswith("reusescope")):
+            return f"{len(errors)} lines of error"
+        for path, size in changed.items():
+            name = os.path.relpath(path, self.root)
+            if path in made and made[path] is not None and size is not None and abs(size - made[path]) <= 64 + made[path] // 20:
+                continue
+            if ".partial" in name or (ended.returncode == 0 and path in made):
+                continue
+            return f"{name}: " + ("removed" if size is None else f"{size} bytes, complete: {made.get(path, 'not made')}")
+        if ended.returncode == 0 and clean.returncode == 0:
+            missing = [p for p in made if p not in changed and made[p] is not None]
+            if missing:
+                return f"status 0 without {os.path.relpath(missing[0], self.root)}"
+        if ended.lost > clean.lost and not of_others:
+            return f"{ended.lost - clean.lost} blocks are lost"
+        return None
+
+    def try_all(self):
+        before = listing(self.root)
+        if sum(entry[1] for entry in before.values()) > 200 << 20:
+            return {"skipped": "a large folder"}
+        copy = tempfile.mkdtemp(prefix="fault-copy-", dir=self.state)
+        try:
+            subprocess.run(["cp", "-a", self.root + "/.", copy], check=True)
+            clean = self.run()
+            made = self.put_back(before, copy)
+            if clean.returncode == "hang" or clean.seconds > self.seconds or not clean.calls:
+                return {"skipped": "slow" if clean.calls else "ends without exit()"}
+            chosen, fresh = self.choose(clean)
+            result = {"tried": 0, "tolerated": 0, "reported": 0, "paths": len(fresh), "calls": sum(clean.calls.values()),
+                      "sites": sorted({p[3] for p in fresh}), "wrong": []}
+            for kind, at in chosen:
+                ended = self.run(kind, at)
+                changed = self.put_back(before, copy)
+                problem = self.judge(clean, made, ended, changed)
+                result["tried"] += 1
+                result["tolerated" if ended.returncode == clean.returncode else "reported"] += 1
+                if problem:
+                    if "lost" in problem:
+                        who = self.run(kind, at, who=True).who
+                        self.put_back(before, copy)
+                        problem += " " + " | ".join(who[:2])
+                    said = " | ".join(ended.stderr.decode(errors="replace").splitlines())
+                    result["wrong"].append(f"{kind} {at}: {' '.join(self.words)}: {problem}: {said[:200]}")
+            return result
+        finally:
+            shutil.rmtree(copy, ignore_errors=True)
+
+
+def listing_of(path):
+    status = os.lstat(path)
+    return (stat.S_IFMT(status.st_mode), status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def stand_in(words):
+    """Runs as the tool: tries the failures, then the command itself."""
+    command = Command(words)
+    whole = command.read_stdin()
+    if whole and not os.environ.get("FAULT_WITHIN"):
+        os.environ["FAULT_WITHIN"] = "1"  # not again for what the tool itself starts
+        with Locked(command.root + ".lock"):
+            result = command.try_all()
+        del os.environ["FAULT_WITHIN"]
+        with Locked(os.path.join(command.state, "results")) as results:
+            results.seek(0, os.SEEK_END)
+            results.write(json.dumps(result) + "\n")
+    tool = subprocess.Popen([command.tool] + words, stdin=subprocess.PIPE if command.stdin is not None else None)
+    try:
+        if command.stdin is not None:
+            tool.stdin.write(command.stdin)
+            while not whole:
+                data = os.read(0, 1 << 16)
+                if not data:
+                    break
+                tool.stdin.write(data)
+    except BrokenPipeError:
+        pass
+    try:
+        if tool.stdin:
+            tool.stdin.close()
+    except BrokenPipeError:
+        pass
+    status = tool.wait()
+    sys.stdout.flush()
+    os._exit(status if status >= 0 else 128 - status)
+
+
+# ---- all of them ----
+
+CALLED = {"alloc": "malloc calloc realloc reallocarray aligned_alloc posix_memalign strdup strndup asprintf open_memstream".split(),
+          "mmap": ["mmap"], "open": ["open", "openat", "fopen", "memfd_create"], "read": ["read", "pread"],
+          "write": ["write", "fsync", "rename", "linkat", "ftruncate"], "thread": ["pthread_create"], "fork": ["fork"]}
+
+
+def calls_in(tool):
+    """The calls of the tool's code that can fail here: the address after each, with its kind and function."""
+    listed = subprocess.run(["objdump", "-d", "--no-show-raw-insn", tool], capture_output=True, text=True, check=True).stdout
+    kinds = {name: kind for kind, called in CALLED.items() for name in called}
+    calls, function, pending = {}, "", None
+    for line in listed.splitlines():
+        if line.endswith(">:"):
+            function, pending = line.split("<")[1][:-2], None
+        elif line.startswith(" ") and ":" in line:
+            if pending:
+                calls[line.split(":")[0].strip()] = (pending, function)
+            name = line.rsplit("<", 1)[1].split("@")[0] if "call" in line and "@plt>" in line else ""
+            pending = kinds.get(name)
+    return calls
+
+
+def print_coverage(tool, sites, missing):
+    calls = calls_in(tool)
+    for kind in CALLED:
+        here = [at for at in calls if calls[at][0] == kind]
+        print(f"  {kind:7} {sum(at in sites for at in here):5} of {len(here):5} calls in the tool's code failed at least once")
+    if missing:
+        for kind, function in sorted({calls[at] for at in calls if at not in sites}):
+            print(f"  never failed: {kind} in {function}")
+
+
+def run_file(path):
+    sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cli"))
+    import golden
+    golden.SECONDS = 4 * 3600
+    steps = golden.read_steps(path)
+    golden.run_steps(steps, os.environ["FAULT_STAND_IN"])
+    return os.path.basename(path)
 
 
 def main():
+    if sys.argv[1:2] == ["--stand-in"]:
+        return stand_in(sys.argv[3:])
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
     parser.add_argument("--preload", required=True)
-    parser.add_argument("--points", type=int, default=0)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--points", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--missing", action="store_true")
+    parser.add_argument("files", nargs="+")
     arguments = parser.parse_args()
-    folder = tempfile.mkdtemp()
-    try:
-        faults = Faults(os.path.abspath(arguments.tool), os.path.abspath(arguments.preload), folder)
-        with open(os.path.join(folder, "l.loop"), "w") as file:
-            file.write(LOOP)
-        for words in (["gen", "zipf,lines=500", "-n", "3000", "--seed", "1", "-o", "t.rsct"],
-                      ["convert", "t.rsct", "-q", "-o", "t.din"], ["analyze", "t.rsct", "-q", "-o", "p.data"]):
-            made = faults.run(words)
-            if made.returncode:
-                sys.exit(f"fault: {' '.join(words)}: {made.stderr.decode()}")
-        for command in COMMANDS:
-            if arguments.only in command:
-                faults.try_all(command, arguments.points)
-        for problem in faults.problems:
-            print("FAILED:", problem)
-        print(f"{faults.tried} failures in {len(COMMANDS)} commands: {faults.reported} reported, {faults.tolerated} tolerated, "
-              f"{len(faults.problems)} wrong")
-        sys.exit(bool(faults.problems) or not faults.tried)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if os.path.exists(folder + ".n"):
-            os.remove(folder + ".n")
+    began = time.monotonic()
+    if os.access("/dev/shm", os.W_OK):
+        tempfile.tempdir = "/dev/shm"  # fsync() costs nothing there
+    with tempfile.TemporaryDirectory(prefix="fault-") as state:
+        script = os.path.join(state, "reusescope")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\nexec /usr/bin/python3 -S {os.path.abspath(__file__)} --stand-in "$0" "$@"\n')
+        os.chmod(script, 0o755)
+        os.environ.update(FAULT_TOOL=os.path.abspath(arguments.tool), FAULT_LIBRARY=os.path.abspath(arguments.preload),
+                          FAULT_STATE=state, FAULT_POINTS=str(arguments.points), FAULT_SECONDS=str(arguments.seconds),
+                          FAULT_STAND_IN=script)
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            for name in pool.map(run_file, arguments.files):
+                print(f"{time.monotonic() - began:7.0f} s {name}", file=sys.stderr, flush=True)
+        with Locked(os.path.join(state, "results")) as file:
+            results = [json.loads(line) for line in file]
+    tried = [r for r in results if "tried" in r]
+    wrong = [problem for r in tried for problem in r["wrong"]]
+    for problem in wrong:
+        print("FAILED:", problem)
+    total = {key: sum(r[key] for r in tried) for key in ("tried", "tolerated", "reported", "paths", "calls")}
+    print(f"{total['tried']:,} failures in {len(tried):,} commands ({len(results) - len(tried)} left out), of {total['calls']:,} "
+          f"calls by {total['paths']:,} different paths: {total['reported']:,} reported, {total['tolerated']:,} tolerated, "
+          f"{len(wrong):,} wrong")
+    if shutil.which("objdump"):
+        print_coverage(arguments.tool, {site for r in tried for site in r["sites"]}, arguments.missing)
+    return 1 if wrong or not total["tried"] else 0
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())
