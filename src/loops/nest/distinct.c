@@ -307,6 +307,34 @@ static void pick_lines(const struct marking *marking, uint64_t count, struct rsc
     }
 }
 
+/* Whether `a` touches every address that `b` does: in the same loops, under no other conditions. */
+static int covers(const struct rsc_nest_node *a, const struct rsc_nest_node *b) {
+    if (a->space != b->space || a->address.constant != b->address.constant || a->address.count != b->address.count ||
+        a->path_length > b->path_length || a->check_count > b->check_count)
+        return 0;
+    for (uint32_t i = 0; i < a->address.count; i++)
+        if (a->address.depth[i] != b->address.depth[i] || a->address.coefficient[i] != b->address.coefficient[i])
+            return 0;
+    for (uint32_t d = 0; d < a->path_length; d++)
+        if (a->path[d] != b->path[d]) return 0;
+    for (uint32_t i = 0; i < a->check_count; i++) {
+        uint32_t j = 0;
+        while (j < b->check_count && a->check[i] != b->check[j]) j++;
+        if (j == b->check_count) return 0;
+    }
+    return 1;
+}
+
+/* Whether another reference of the item touches all that the one at by_item[at] does; of two alike, the first counts. */
+static int is_covered(const struct rsc_search *search, uint32_t item, uint32_t at) {
+    const struct rsc_nest_node *reference = search->nest->reference[search->by_item[at]];
+    for (uint32_t k = search->item_first[item]; k < search->item_first[item + 1]; k++) {
+        const struct rsc_nest_node *other = search->nest->reference[search->by_item[k]];
+        if (k != at && covers(other, reference) && (k < at || !covers(reference, other))) return 1;
+    }
+    return 0;
+}
+
 static int count_space(struct rsc_search *search, uint32_t space, uint32_t thread, uint32_t line_shift,
                        uint64_t runs_max, uint64_t *count, struct rsc_distinct_picks *picks, struct rsc_error *error) {
     struct rsc_nest *nest = search->nest;
@@ -336,7 +364,7 @@ static int count_space(struct rsc_search *search, uint32_t space, uint32_t threa
             marking.reference = nest->reference[search->by_item[k]];
             marking.item = &nest->item[i];
             marking.item_index = i;
-            if (marking.reference->space != space) continue;
+            if (marking.reference->space != space || is_covered(search, i, k)) continue;
             memset(marking.value, 0, sizeof marking.value);
             find_what_matters(&marking);
             if (!checks_hold(&marking, 0) && !marking.reference->path_length) continue;

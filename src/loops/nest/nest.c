@@ -116,15 +116,13 @@ void rsc_nest_free(struct rsc_nest *nest) {
     free(nest);
 }
 
-/* The running sums of `node` under the outer values in `depths`; *made: they are new and must be filled. */
-static struct rsc_nest_sums *find_sums(struct rsc_nest *nest, const void *node, uint32_t depths, const int64_t *value,
-                                       int64_t length, int *made) {
-    int64_t values[RSC_LOOP_DEPTH_MAX] = {0};
+/* The running sums of `node` under `values`; *made: they are new and must be filled. */
+static struct rsc_nest_sums *find_sums(struct rsc_nest *nest, const void *node,
+                                       const int64_t values[RSC_LOOP_DEPTH_MAX], int64_t length, int *made) {
     uint64_t key = (uintptr_t)node >> 4;
-    for (uint32_t d = 0; depths >> d; d++) {
-        if (!(depths >> d & 1)) continue;
-        values[d] = value[d];
-        key = (key ^ (uint64_t)value[d]) * 0x9E3779B97F4A7C15ull;
+    for (uint32_t d = 0; d < RSC_LOOP_DEPTH_MAX; d++) {
+        if (!values[d]) continue;
+        key = (key ^ (uint64_t)values[d] ^ (uint64_t)d << 58) * 0x9E3779B97F4A7C15ull;
         key ^= key >> 29;
     }
     *made = 0;
@@ -137,7 +135,8 @@ static struct rsc_nest_sums *find_sums(struct rsc_nest *nest, const void *node, 
     }
     struct rsc_nest_sums **list = &nest->sums[key % SUMS_LISTS];
     for (struct rsc_nest_sums *sums = *list; sums; sums = sums->next)
-        if (sums->key == key && sums->node == node && !memcmp(sums->values, values, sizeof values)) return sums;
+        if (sums->key == key && sums->node == node && !memcmp(sums->values, values, sizeof sums->values))
+            return sums;
     if (length > (int64_t)RSC_NEST_SUMS_MAX) {
         nest->status = RSC_ELIMIT;
         return NULL;
@@ -149,28 +148,57 @@ static struct rsc_nest_sums *find_sums(struct rsc_nest *nest, const void *node, 
         return NULL;
     }
     *sums = (struct rsc_nest_sums){.key = key, .node = node, .length = length, .next = *list};
-    memcpy(sums->values, values, sizeof values);
+    memcpy(sums->values, values, sizeof sums->values);
     *list = sums;
     nest->sums_bytes += bytes;
     *made = 1;
     return sums;
 }
 
+/* The variables in `depths`. */
+static struct rsc_nest_sums *find_sums_at(struct rsc_nest *nest, const void *node, uint32_t depths,
+                                          const int64_t *value, int64_t length, int *made) {
+    int64_t values[RSC_LOOP_DEPTH_MAX] = {0};
+    for (uint32_t d = 0; depths >> d; d++)
+        if (depths >> d & 1) values[d] = value[d];
+    return find_sums(nest, node, values, length, made);
+}
+
 /* Running sums by value: index 0 is the first possible value in the loop's direction. */
-static int fill_value_sums(struct rsc_nest *nest, struct rsc_nest_node *loop, int64_t *value) {
-    int64_t length = (loop->most - loop->least) + 1;
-    if (length > (int64_t)RSC_NEST_SUMS_MAX) return nest->status = RSC_ELIMIT;
-    int64_t *sum = rsc_arena_alloc(&nest->arena, (size_t)(length + 1) * sizeof *sum);
-    if (!sum) return nest->status = RSC_ENOMEM;
-    int64_t kept = value[loop->depth];
+static void sum_by_value(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t *sum) {
+    int64_t kept = value[loop->depth], length = loop->most - loop->least + 1;
     sum[0] = 0;
     for (int64_t k = 0; k < length; k++) {
         value[loop->depth] = loop->step > 0 ? loop->least + k : loop->most - k;
         sum[k + 1] = sum[k] + rsc_nest_body(nest, loop, value);
     }
     value[loop->depth] = kept;
+}
+
+static int fill_value_sums(struct rsc_nest *nest, struct rsc_nest_node *loop, int64_t *value) {
+    int64_t length = (loop->most - loop->least) + 1;
+    if (length > (int64_t)RSC_NEST_SUMS_MAX) return nest->status = RSC_ELIMIT;
+    int64_t *sum = rsc_arena_alloc(&nest->arena, (size_t)(length + 1) * sizeof *sum);
+    if (!sum) return nest->status = RSC_ENOMEM;
+    sum_by_value(nest, loop, value, sum);
     loop->sums = sum;
     return 0;
+}
+
+/* The same where outer variables matter by remainders only. */
+static const int64_t *residue_sums(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value) {
+    int64_t values[RSC_LOOP_DEPTH_MAX] = {0};
+    for (uint32_t i = 0; i < loop->residue_count; i++) {
+        const struct rsc_nest_affine *affine = &loop->residue[i]->value;
+        int64_t modulus = loop->residue[i]->modulus, rest = 0;
+        for (uint32_t t = 0; t < affine->count; t++)
+            if (affine->depth[t] < loop->depth) rest += affine->coefficient[t] * value[affine->depth[t]];
+        values[i] = (rest % modulus + modulus) % modulus;
+    }
+    int made;
+    struct rsc_nest_sums *sums = find_sums(nest, loop, values, loop->most - loop->least + 1, &made);
+    if (sums && made) sum_by_value(nest, loop, value, sums->sum);
+    return sums ? sums->sum : NULL;
 }
 
 const int64_t *rsc_nest_sums(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t first,
@@ -180,8 +208,12 @@ const int64_t *rsc_nest_sums(struct rsc_nest *nest, const struct rsc_nest_node *
         if (!loop->sums && fill_value_sums(nest, (struct rsc_nest_node *)loop, value) < 0) return NULL;
         return loop->sums + (loop->step > 0 ? first - loop->least : loop->most - first);
     }
+    if (loop->residue_count) {
+        const int64_t *sum = residue_sums(nest, loop, value);
+        return sum ? sum + (loop->step > 0 ? first - loop->least : loop->most - first) : NULL;
+    }
     int made;
-    struct rsc_nest_sums *sums = find_sums(nest, loop, others | loop->bound_depths, value, trip, &made);
+    struct rsc_nest_sums *sums = find_sums_at(nest, loop, others | loop->bound_depths, value, trip, &made);
     if (!sums || !made) return sums ? sums->sum : NULL;
     int64_t kept = value[loop->depth];
     sums->sum[0] = 0;
@@ -245,7 +277,7 @@ const int64_t *rsc_nest_group_sums(struct rsc_nest *nest, const struct rsc_nest_
     }
     depths = (depths | item->inner->body_depths) & ~own;
     int made;
-    struct rsc_nest_sums *sums = find_sums(nest, item, depths, value, trip, &made);
+    struct rsc_nest_sums *sums = find_sums_at(nest, item, depths, value, trip, &made);
     if (!sums || !made) return sums ? sums->sum : NULL;
     sums->sum[0] = 0;
     for (int64_t i = 0; i < trip; i++) {

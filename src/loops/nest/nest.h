@@ -9,8 +9,9 @@
  *
  * Counts are closed forms if the body of a loop is the same in each iteration.
  * Otherwise running sums over the iterations are kept: one if the body depends on the
- * loop's own variable alone, else one per combination of the outer values it depends
- * on, computed when first needed.
+ * loop's own variable alone; one per combination of remainders if outer variables
+ * matter only modulo something (conditions that depend on data); else one per
+ * combination of the outer values it depends on. They are computed when first needed.
  *
  * A nest can also count one reference alone: this numbers a reference's instances,
  * for samples.
@@ -74,6 +75,10 @@ struct rsc_nest_node {
     uint32_t depths;      /* variables that the node's own count depends on */
     int64_t body_fixed;   /* count of one pass if body_depths is 0 */
     int64_t *sums; /* LOOP whose body depends on its own variable alone: running sums by value of the variable */
+    /* LOOP whose body depends on outer variables only through these: running sums by value, one per combination of
+     * remainders of their outer parts. */
+    const struct rsc_nest_condition **residue;
+    uint32_t residue_count;
 
     /* REFERENCE */
     uint32_t reference; /* number among the region's references */
@@ -157,6 +162,8 @@ int rsc_nest_new(struct rsc_nest **out, const struct rsc_loop_program *program, 
 void rsc_nest_free(struct rsc_nest *nest);
 /* nest_simplify.c: whether exactly one of these children, guards of bodies with equal counts, holds for all values. */
 int rsc_nest_guards_share_out(struct rsc_nest_node *const *child, uint32_t count);
+/* Whether two conditions are about the remainder of the same sum. */
+int rsc_nest_same_remainder(const struct rsc_nest_condition *a, const struct rsc_nest_condition *b);
 /* For a nest that counts one reference alone: turns the conditions around it into bounds, before depths are known. */
 void rsc_nest_simplify_alone(struct rsc_nest *nest);
 /* Frees running sums if they are too many. No pointer to any may be in use. */

@@ -9,6 +9,8 @@
 #include "base/grow.h"
 #include "loops/nest/nest.h"
 
+#define RESIDUES_MAX 8u /* different remainders that one loop's body depends on, */
+#define RESIDUE_SUMS_MAX (double)(1 << 22) /* and running sums for all their combinations */
 #define GUARDS_TRIED 32u /* most guards in a row tested for whether exactly one holds */
 
 struct build {
@@ -180,6 +182,51 @@ static int gather_plain(struct build *build, struct rsc_nest_node *node) {
     return 0;
 }
 
+struct residues {
+    const struct rsc_nest_node *loop;
+    const struct rsc_nest_condition *item[RESIDUES_MAX];
+    uint32_t count;
+    double combinations;
+};
+
+/* Collects how the nodes below a loop depend on variables outside it; 0 if not only through remainders. */
+static int collect_residues(const struct rsc_nest_node *node, struct residues *residues) {
+    uint32_t outer = (1u << residues->loop->depth) - 1;
+    if (node->empty) return 1;
+    if (node->kind == RSC_NODE_LOOP && node != residues->loop && node->bound_depths & outer) return 0;
+    for (uint32_t i = 0; node->kind == RSC_NODE_GUARD && i < node->condition_count; i++) {
+        const struct rsc_nest_condition *condition = &node->condition[i];
+        if (!(condition->value.depths & outer)) continue;
+        if (condition->kind != RSC_WHEN_DIVISIBLE && condition->kind != RSC_WHEN_INDIVISIBLE) return 0;
+        uint32_t at = 0;
+        while (at < residues->count && !rsc_nest_same_remainder(residues->item[at], condition)) at++;
+        if (at < residues->count) continue;
+        if (residues->count == RESIDUES_MAX) return 0;
+        residues->item[residues->count++] = condition;
+        residues->combinations *= (double)condition->modulus;
+    }
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (!collect_residues(node->child[i], residues)) return 0;
+    return 1;
+}
+
+/* Running sums by value for each combination of remainders, where these are fewer than for all outer values. */
+static void find_residues(struct rsc_nest *nest, struct rsc_nest_node *loop) {
+    struct residues residues = {.loop = loop, .combinations = 1};
+    uint32_t own = 1u << loop->depth;
+    if (!(loop->body_depths & own) || !(loop->body_depths & (own - 1)) || llabs(loop->step) != 1) return;
+    double length = (double)loop->most - (double)loop->least + 1;
+    if (!collect_residues(loop, &residues) || !residues.count || residues.combinations * length > RESIDUE_SUMS_MAX)
+        return;
+    loop->residue = rsc_arena_alloc(&nest->arena, residues.count * sizeof *loop->residue);
+    if (!loop->residue) {
+        nest->status = RSC_ENOMEM;
+        return;
+    }
+    memcpy(loop->residue, residues.item, residues.count * sizeof *loop->residue);
+    loop->residue_count = residues.count;
+}
+
 static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
     if (node->kind == RSC_NODE_REFERENCE) {
         node->empty = !node->weight;
@@ -202,6 +249,7 @@ static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
     if (node->kind == RSC_NODE_GUARD)
         for (uint32_t i = 0; i < node->condition_count; i++) node->depths |= node->condition[i].value.depths;
     if (node->empty) node->depths = node->body_depths = 0;
+    if (node->kind == RSC_NODE_LOOP) find_residues(nest, node);
     int64_t value[RSC_LOOP_DEPTH_MAX] = {0};
     if (!node->body_depths) /* the same for all values */
         for (uint32_t i = 0; i < node->child_count; i++)

@@ -23,6 +23,10 @@ static int same_affine(const struct rsc_nest_affine *a, const struct rsc_nest_af
     return 1;
 }
 
+int rsc_nest_same_remainder(const struct rsc_nest_condition *a, const struct rsc_nest_condition *b) {
+    return a->modulus == b->modulus && same_affine(&a->value, &b->value, 1, 0);
+}
+
 /* Whether a holds when b does (opposite 0), or exactly when b does not (1). */
 static int is_condition(const struct rsc_nest_condition *a, const struct rsc_nest_condition *b, int opposite) {
     if (!opposite) return a->kind == b->kind && a->modulus == b->modulus && same_affine(&a->value, &b->value, 1, 0);
