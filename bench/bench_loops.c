@@ -2,7 +2,7 @@
  * bench_loops.c - the loop models beside the simulated truth and beside the paper's
  * model, on the kernels of examples/loops: paper 004's accuracy and speed tables.
  *
- *     bench_loops [FOLDER [accuracy[:T,...[:SCHEDULE]]|near|band|speed [KERNEL...]]]
+ *     bench_loops [FOLDER [accuracy[:T,...[:SCHEDULE]]|near|near-models|band|speed [KERNEL...]]]
  *
  * Accuracy, at T = 4 and 64 threads and with the source's schedule unless others are given: mean absolute error (MAE) of the miss ratio curve against exact
  * simulation of the same interleaving, at 8 points an octave, and on the paper's
@@ -11,7 +11,9 @@
  * the interleaving simulated; `drift`: the default is asked, whatever is simulated;
  * `paper`: racetrack with private intervals from 4 threads. Kernels marked `held`
  * were not looked at while models were made.
- * Near: the same from 32 KiB to the footprint, as factors and as coverage of the error bars, over seeds of the model.
+ * These are the models': small regions are not simulated whole.
+ * Near: as asked, from 32 KiB to the footprint, as factors and as coverage of the error bars, over seeds of the model;
+ * near-models: the same of the models alone.
  * Band: how often the default's band holds what each interleaving gives.
  * Speed: processor time of a further number of threads at large sizes, best of 3.
  */
@@ -37,6 +39,7 @@ struct kernel {
 
 static struct kernel kernel[KERNELS_MAX];
 static int kernels;
+static int models_alone; /* small regions are sampled like large ones */
 static const char *folder = "examples/loops";
 static const char *schedule; /* of all loops; NULL: their own */
 
@@ -124,6 +127,7 @@ static int measure(const struct rsc_loop_program *program, uint32_t region, uint
     options.band = options.private_view = 0;
     options.schedule = schedule;
     options.seed = bench_seed();
+    options.whole_limit = 0;
     struct rsc_loops_analysis *analysis;
     struct rsc_nest *nest;
     struct rsc_plan *plan;
@@ -270,6 +274,7 @@ static void measure_near(const struct rsc_loop_program *program, uint32_t region
     struct rsc_oracle truth;
     options.band = band;
     options.private_view = 0;
+    if (models_alone) options.whole_limit = 0;
     check(rsc_interleave_parse(&model, way, &error), &error, way);
     check(rsc_nest_new(&nest, program, region, UINT32_MAX, 64, &error), &error, "nest");
     check(rsc_plan_new(&plan, nest, threads, NULL, &error), &error, "plan");
@@ -400,7 +405,8 @@ int main(int argc, char **argv) {
     }
     read_kernels();
     int every = !strcmp(what, "all");
-    if (every || !strcmp(what, "near")) {
+    models_alone = !strcmp(what, "near-models");
+    if (every || models_alone || !strcmp(what, "near")) {
         nearness(argc, argv, 4, 1.25, 0);
         nearness(argc, argv, 64, 1.5, 0);
     }

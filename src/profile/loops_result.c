@@ -50,6 +50,27 @@ struct rsc_mrc_point rsc_loops_result_at(const struct rsc_loops_result *result, 
     return point;
 }
 
-double rsc_loops_row_misses(const struct rsc_loops_row *row, uint64_t lines) {
-    return row->cold + (double)rsc_histogram_at_least(&row->rd, lines);
+/*
+ * Rows have coarse bins, and samples of their own, so their sum is near the curve's misses, not equal. What is too many
+ * is taken from reuses, what is missing given to references that hit, each row in proportion to those that it has.
+ */
+void rsc_loops_blame(const struct rsc_loops_result *result, uint64_t lines, double *misses) {
+    double all = 0, cold = 0, references = 0;
+    for (size_t r = 0; r < result->row_count; r++) {
+        const struct rsc_loops_row *row = &result->rows[r];
+        misses[r] = fmin(row->cold + (double)rsc_histogram_at_least(&row->rd, lines), (double)row->references);
+        all += misses[r];
+        cold += fmin(row->cold, misses[r]);
+        references += (double)row->references;
+    }
+    double target = rsc_loops_result_at(result, lines).miss_ratio * (double)result->references, more = target - all;
+    if (fabs(more) < 1e-9 * references) return;
+    for (size_t r = 0; r < result->row_count; r++) {
+        const struct rsc_loops_row *row = &result->rows[r];
+        if (more > 0 && references > all)
+            misses[r] += ((double)row->references - misses[r]) * more / (references - all);
+        else if (more < 0 && target >= cold && all > cold)
+            misses[r] += (misses[r] - fmin(row->cold, misses[r])) * more / (all - cold);
+        else if (more < 0 && all > 0) misses[r] *= target / all; /* first uses were estimated too high */
+    }
 }

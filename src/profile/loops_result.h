@@ -67,8 +67,8 @@ void rsc_loops_result_free(struct rsc_loops_result *result);
 /* The curve of the shared cache at `lines` lines (0 lines: 1). */
 struct rsc_mrc_point rsc_loops_result_at(const struct rsc_loops_result *result, uint64_t lines);
 
-/* Misses of one row in a shared cache of `lines` lines; the rows' misses sum to about miss ratio times references. */
-double rsc_loops_row_misses(const struct rsc_loops_row *row, uint64_t lines);
+/* Misses of each row in a shared cache of `lines` lines: they sum to those of the curve. */
+void rsc_loops_blame(const struct rsc_loops_result *result, uint64_t lines, double *misses);
 
 /* One way to run a loop: as in the source, or with a what-if change. */
 struct rsc_loops_variant {

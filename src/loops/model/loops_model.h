@@ -57,6 +57,7 @@ struct rsc_loops_options {
     uint32_t samples; /* references sampled for each number of threads; 0: all (exhaustive); RSC_LOOPS_SAMPLES_AUTO: as
                          many as the error that is left asks for */
     uint64_t exact_limit; /* at one thread, regions up to this many references are enumerated and exact */
+    uint64_t whole_limit; /* at several, regions up to this many are simulated whole, unless samples are asked for */
     double confidence; /* of the error bars, in percent */
     int band; /* low and high also span the other interleavings */
     int private_view; /* also model private caches */
@@ -65,7 +66,7 @@ struct rsc_loops_options {
 };
 #define RSC_LOOPS_SAMPLES_AUTO UINT32_MAX
 #define RSC_LOOPS_OPTIONS_DEFAULT \
-    ((struct rsc_loops_options){64, 1, RSC_LOOPS_SAMPLES_AUTO, 10000000, 90, 1, 1, 4, NULL})
+    ((struct rsc_loops_options){64, 1, RSC_LOOPS_SAMPLES_AUTO, 10000000, 1 << 19, 90, 1, 1, 4, NULL})
 
 struct rsc_loops_analysis;
 

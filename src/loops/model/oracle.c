@@ -6,6 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
+#include "base/grow.h"
 #include "distance/exact/exact_state.h"
 #include "loops/model/stream.h"
 
@@ -14,6 +15,8 @@
 struct simulation {
     struct rsc_oracle *out;
     struct rsc_exact exact;
+    size_t room; /* of out->reuses, while it counts reuses of each distance */
+    uint64_t known; /* distances that it has */
     uint64_t line[BLOCK];
     uint32_t reference[BLOCK], thread[BLOCK];
     uint32_t rd[BLOCK];
@@ -23,11 +26,14 @@ struct simulation {
 static int measure(struct simulation *sim, uint32_t count) {
     struct rsc_oracle *out = sim->out;
     int status = rsc_exact_run(&sim->exact, sim->line, count, sim->rd, sim->ri);
+    uint64_t distinct = rsc_exact_distinct(&sim->exact);
+    if (status >= 0 && RSC_GROW(out->reuses, sim->room, distinct + 1)) status = RSC_ENOMEM;
     if (status < 0) return status;
+    for (; sim->known <= distinct; sim->known++) out->reuses[sim->known] = 0;
     for (uint32_t i = 0; i < count; i++) {
         int cold = sim->rd[i] == RSC_RD_COLD;
         if (!cold) {
-            out->rd.count[rsc_bin_of_fine(sim->rd[i])]++;
+            out->reuses[sim->rd[i]]++;
             out->ri.count[rsc_bin_of_fine(sim->ri[i])]++;
         }
         if (!out->by_reference) continue;
@@ -55,6 +61,7 @@ static int run(struct simulation *sim, struct rsc_plan *plan, const struct rsc_i
     }
     if (status >= 0) status = plan->nest->status;
     sim->out->distinct = rsc_exact_distinct(&sim->exact);
+    for (uint64_t d = sim->known; d-- > 1;) sim->out->reuses[d - 1] += sim->out->reuses[d];
     rsc_exact_free(&sim->exact);
     rsc_stream_free(stream);
     if (status == RSC_ENOMEM) return rsc_fail_memory(error, "simulation of threads");
@@ -68,8 +75,7 @@ int rsc_oracle_run(struct rsc_oracle *out, struct rsc_plan *plan, const struct r
     memset(out, 0, sizeof *out);
     uint32_t references = plan->nest->reference_count;
     struct simulation *sim = calloc(1, sizeof *sim);
-    int status = sim ? rsc_histogram_init(&out->rd, RSC_BINS_FINE) : RSC_ENOMEM;
-    if (status >= 0) status = rsc_histogram_init(&out->ri, RSC_BINS_FINE);
+    int status = sim ? rsc_histogram_init(&out->ri, RSC_BINS_FINE) : RSC_ENOMEM;
     if (status >= 0 && by_reference) {
         out->reference_count = references;
         out->by_reference = calloc(references + 1, sizeof *out->by_reference);
@@ -90,7 +96,7 @@ int rsc_oracle_run(struct rsc_oracle *out, struct rsc_plan *plan, const struct r
 }
 
 void rsc_oracle_free(struct rsc_oracle *oracle) {
-    rsc_histogram_free(&oracle->rd);
+    free(oracle->reuses);
     rsc_histogram_free(&oracle->ri);
     for (uint32_t i = 0; oracle->by_reference && i < oracle->reference_count; i++)
         rsc_histogram_free(&oracle->by_reference[i]);
@@ -102,5 +108,6 @@ void rsc_oracle_free(struct rsc_oracle *oracle) {
 
 double rsc_oracle_miss_ratio(const struct rsc_oracle *oracle, uint64_t lines) {
     if (!oracle->references) return 0;
-    return ((double)oracle->distinct + (double)rsc_histogram_at_least(&oracle->rd, lines)) / (double)oracle->references;
+    uint64_t reuses = lines < oracle->distinct ? oracle->reuses[lines] : 0;
+    return (double)(oracle->distinct + reuses) / (double)oracle->references;
 }

@@ -11,7 +11,8 @@
 
 struct rsc_oracle {
     uint64_t references, distinct;
-    struct rsc_histogram rd, ri; /* RSC_BINS_FINE */
+    uint64_t *reuses; /* [distinct + 1]: reuses of at least this distance */
+    struct rsc_histogram ri; /* RSC_BINS_FINE */
     struct rsc_histogram *by_reference; /* RSC_BINS_COARSE, one per reference of the nest; NULL unless requested */
     uint64_t *cold_by_reference;
     uint64_t *count_by_reference;
@@ -33,7 +34,7 @@ int rsc_oracle_run(struct rsc_oracle *out, struct rsc_plan *plan, const struct r
                    struct rsc_error *error);
 void rsc_oracle_free(struct rsc_oracle *oracle);
 
-/* Miss ratio of a cache of `lines` lines. */
+/* Miss ratio of a cache of `lines` lines: exact. */
 double rsc_oracle_miss_ratio(const struct rsc_oracle *oracle, uint64_t lines);
 
 #endif

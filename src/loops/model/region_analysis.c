@@ -21,6 +21,12 @@
 #define BAND_WORK 5000.0
 #define BAND_POINTS_LEAST 128.0
 #define BAND_POINTS 320.0
+/* Small regions: references simulated for each number of threads (some 40 ms), draws of the interleaving, and sizes
+ * on each side whose draws differ alike. */
+#define DRAWN_REFERENCES (UINT64_C(1) << 20)
+#define DRAWS_LEAST 2u
+#define DRAWS_MOST 8u
+#define NEAR_SIZES 2u
 
 int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loop_program *program, uint32_t region,
                            const struct rsc_loops_options *options, struct rsc_error *error) {
@@ -141,30 +147,84 @@ static int fill_from_samples(struct rsc_loops_result *result, const struct rsc_l
     return status;
 }
 
+/* Curve, intervals and rows of a simulation. */
+static void take_simulation(struct rsc_loops_result *result, const struct rsc_oracle *oracle, const uint64_t *size,
+                            uint64_t line_bytes) {
+    result->samples = oracle->references;
+    result->references = oracle->references;
+    result->distinct = oracle->distinct;
+    rsc_histogram_merge(&result->ri, &oracle->ri);
+    for (size_t g = 0; g < result->mrc_count; g++) {
+        double ratio = rsc_oracle_miss_ratio(oracle, size[g]);
+        result->mrc[g] = (struct rsc_mrc_point){size[g], size[g] * line_bytes, ratio, ratio, ratio};
+    }
+    for (size_t r = 0; r < result->row_count; r++) {
+        result->rows[r].references = result->rows[r].samples = oracle->count_by_reference[r];
+        result->rows[r].cold = (double)oracle->cold_by_reference[r];
+        rsc_histogram_merge(&result->rows[r].rd, &oracle->by_reference[r]);
+    }
+}
+
 static int exact_at_one(struct rsc_loops_analysis *analysis, struct rsc_plan *plan, struct rsc_loops_result *result,
                         const uint64_t *size, struct rsc_error *error) {
     struct rsc_oracle oracle;
     struct rsc_interleave lockstep = {.kind = RSC_INTERLEAVE_LOCKSTEP};
     int status = rsc_oracle_run(&oracle, plan, &lockstep, analysis->options.line_bytes, 0, 1, NULL, NULL, error);
-    if (status >= 0) {
-        result->exact = 1;
-        result->samples = oracle.references;
-        result->references = oracle.references;
-        result->distinct = oracle.distinct;
-        rsc_histogram_merge(&result->ri, &oracle.ri);
-        for (size_t g = 0; g < result->mrc_count; g++) {
-            double ratio = rsc_oracle_miss_ratio(&oracle, size[g]);
-            result->mrc[g] =
-                (struct rsc_mrc_point){size[g], size[g] * analysis->options.line_bytes, ratio, ratio, ratio};
-        }
-        for (size_t r = 0; r < result->row_count; r++) {
-            result->rows[r].references = result->rows[r].samples = oracle.count_by_reference[r];
-            result->rows[r].cold = (double)oracle.cold_by_reference[r];
-            rsc_histogram_merge(&result->rows[r].rd, &oracle.by_reference[r]);
-        }
-    }
+    if (status >= 0) take_simulation(result, &oracle, size, analysis->options.line_bytes);
+    result->exact = status >= 0;
     rsc_oracle_free(&oracle);
     return status;
+}
+
+/* Whether simulating every reference costs no more than a sample. */
+static int is_small(const struct rsc_loops_analysis *analysis, const struct rsc_loops_result *result,
+                    const struct rsc_interleave *interleave) {
+    return analysis->options.samples == RSC_LOOPS_SAMPLES_AUTO && result->references <= analysis->options.whole_limit &&
+           interleave->kind != RSC_INTERLEAVE_RACETRACK;
+}
+
+/*
+ * Simulates the interleaving several times: the curve is the mean, and bars hold one more draw, by the variance among
+ * the draws at this size and nearby ones.
+ */
+static int simulate_whole(struct rsc_loops_analysis *analysis, struct rsc_plan *plan,
+                          const struct rsc_interleave *interleave, struct rsc_loops_result *result,
+                          const uint64_t *size, struct rsc_error *error) {
+    struct rsc_oracle oracle;
+    double ratio[DRAWS_MOST][RSC_LOOPS_GRID_MAX], variance[RSC_LOOPS_GRID_MAX] = {0};
+    double z = rsc_normal_quantile(0.5 + analysis->options.confidence / 200);
+    uint64_t line_bytes = analysis->options.line_bytes, fit = DRAWN_REFERENCES / result->references;
+    uint32_t draws = fit < DRAWS_LEAST ? DRAWS_LEAST : fit > DRAWS_MOST ? DRAWS_MOST : (uint32_t)fit;
+    if (interleave->kind == RSC_INTERLEAVE_LOCKSTEP) draws = 1;
+    int status = 0;
+    for (uint32_t k = 0; k < draws && status >= 0; k++) {
+        status = rsc_oracle_run(&oracle, plan, interleave, line_bytes, DRAWS_MOST * analysis->options.seed + k, !k,
+                                NULL, NULL, error);
+        if (status >= 0 && !k) take_simulation(result, &oracle, size, line_bytes);
+        for (size_t g = 0; status >= 0 && g < result->mrc_count; g++)
+            ratio[k][g] = rsc_oracle_miss_ratio(&oracle, size[g]);
+        rsc_oracle_free(&oracle);
+    }
+    if (status < 0 || draws == 1) return status;
+    for (size_t g = 0; g < result->mrc_count; g++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < draws; k++) sum += ratio[k][g];
+        result->mrc[g].miss_ratio = sum / draws;
+        for (uint32_t k = 0; k < draws; k++)
+            variance[g] += (ratio[k][g] - sum / draws) * (ratio[k][g] - sum / draws) / (draws - 1);
+    }
+    double cold = (double)result->distinct / (double)result->references;
+    for (size_t g = 0; g < result->mrc_count; g++) {
+        struct rsc_mrc_point *at = &result->mrc[g];
+        size_t from = g < NEAR_SIZES ? 0 : g - NEAR_SIZES, count = 0;
+        double near = 0;
+        for (size_t k = from; k < result->mrc_count && k <= g + NEAR_SIZES; k++, count++) near += variance[k];
+        double half = z * sqrt((1 + 1.0 / draws) * fmax(variance[g], near / (double)count));
+        if (size[g] >= result->distinct) half = 0, at->miss_ratio = cold;
+        at->low = fmax(at->miss_ratio - half, fmin(cold, at->miss_ratio));
+        at->high = fmin(at->miss_ratio + half, 1);
+    }
+    return 0;
 }
 
 static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *search,
@@ -225,9 +285,17 @@ static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search,
     for (int kind = 0; kind < RSC_INTERLEAVE_KINDS && status >= 0; kind++) {
         if (kind == (int)interleave->kind) continue;
         struct rsc_interleave other = {.kind = kind, .burst = RSC_BURST_DEFAULT, .diffusion = RSC_DIFFUSION_DEFAULT};
-        struct rsc_loops_samples samples;
-        status = sample_model(analysis, search, &other, every, (double)result->distinct, size, result->mrc_count,
-                              &samples, mrc, error);
+        struct rsc_loops_samples samples = {0};
+        if (is_small(analysis, result, &other)) {
+            struct rsc_oracle drawn;
+            status = rsc_oracle_run(&drawn, search->plan, &other, analysis->options.line_bytes, analysis->options.seed,
+                                    0, NULL, NULL, error);
+            for (size_t g = 0; status >= 0 && g < result->mrc_count; g++)
+                mrc[g].miss_ratio = rsc_oracle_miss_ratio(&drawn, size[g]);
+            rsc_oracle_free(&drawn);
+        } else
+            status = sample_model(analysis, search, &other, every, (double)result->distinct, size, result->mrc_count,
+                                  &samples, mrc, error);
         for (size_t g = 0; status >= 0 && g < result->mrc_count && size[g] < result->distinct; g++) {
             if (mrc[g].miss_ratio < result->mrc[g].low) result->mrc[g].low = fmax(mrc[g].miss_ratio, cold);
             if (mrc[g].miss_ratio > result->mrc[g].high) result->mrc[g].high = mrc[g].miss_ratio;
@@ -274,6 +342,9 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
     if (status < 0 || !result->references) goto out;
     if (running == 1 && result->references <= analysis->options.exact_limit) {
         status = exact_at_one(analysis, plan, result, size, error);
+    } else if (running > 1 && is_small(analysis, result, interleave)) {
+        status = simulate_whole(analysis, plan, interleave, result, size, error);
+        if (status >= 0 && analysis->options.band) status = widen(analysis, search, interleave, result, 0, size, error);
     } else {
         /* One thread is not interleaved with anything. */
         struct rsc_interleave alone = {.kind = RSC_INTERLEAVE_LOCKSTEP};

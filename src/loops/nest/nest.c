@@ -135,8 +135,7 @@ static struct rsc_nest_sums *find_sums(struct rsc_nest *nest, const void *node,
     }
     struct rsc_nest_sums **list = &nest->sums[key % SUMS_LISTS];
     for (struct rsc_nest_sums *sums = *list; sums; sums = sums->next)
-        if (sums->key == key && sums->node == node && !memcmp(sums->values, values, sizeof sums->values))
-            return sums;
+        if (sums->key == key && sums->node == node && !memcmp(sums->values, values, sizeof sums->values)) return sums;
     if (length > (int64_t)RSC_NEST_SUMS_MAX) {
         nest->status = RSC_ELIMIT;
         return NULL;

@@ -1,4 +1,6 @@
 /* loops_json.c - results of `loops` as JSON (docs/schema/loops.schema.json) and CSV. */
+#include <stdlib.h>
+
 #include "base/fail.h"
 #include "base/json_writer.h"
 #include "profile/profile_rows.h"
@@ -24,10 +26,15 @@ static void put_curve(struct rsc_json *json, const char *key, const struct rsc_m
 static void put_rows(struct rsc_json *json, const struct rsc_loops_findings *findings,
                      const struct rsc_loops_result *result) {
     uint64_t lines = findings->at_bytes / findings->line_bytes;
-    double misses = 0;
-    for (size_t i = 0; i < result->row_count; i++) misses += rsc_loops_row_misses(&result->rows[i], lines);
+    double *misses = calloc(result->row_count + 1, sizeof *misses), all = 0;
+    if (!misses) {
+        json->failed = RSC_ENOMEM;
+        return;
+    }
+    rsc_loops_blame(result, lines, misses);
+    for (size_t i = 0; i < result->row_count; i++) all += misses[i];
     rsc_json_key_u64(json, "at_bytes", findings->at_bytes);
-    rsc_json_key_double(json, "fetched_bytes", misses * (double)findings->line_bytes);
+    rsc_json_key_double(json, "fetched_bytes", all * (double)findings->line_bytes);
     rsc_json_key_array(json, "references");
     for (size_t i = 0; i < result->row_count; i++) {
         const struct rsc_loops_row *row = &result->rows[i];
@@ -40,11 +47,12 @@ static void put_rows(struct rsc_json *json, const struct rsc_loops_findings *fin
         rsc_json_key_u64(json, "references", row->references);
         rsc_json_key_u64(json, "samples", row->samples);
         rsc_json_key_double(json, "cold", row->cold);
-        rsc_json_key_double(json, "misses", rsc_loops_row_misses(row, lines));
+        rsc_json_key_double(json, "misses", misses[i]);
         rsc_json_histogram(json, "rd", &row->rd, 0);
         rsc_json_object_end(json);
     }
     rsc_json_array_end(json);
+    free(misses);
 }
 
 static void put_private(struct rsc_json *json, const struct rsc_loops_private *own) {

@@ -104,16 +104,19 @@ static int by_misses(const void *a, const void *b) {
 static void put_references(struct rsc_text *to, const struct rsc_loops_findings *findings,
                            const struct rsc_loops_result *result) {
     struct ranked *ranked = calloc(result->row_count + 1, sizeof *ranked);
-    double all = 0;
-    if (!ranked) {
+    double all = 0, *misses = calloc(result->row_count + 1, sizeof *misses);
+    if (!ranked || !misses) {
         to->failed = 1;
+        free(ranked);
+        free(misses);
         return;
     }
+    rsc_loops_blame(result, findings->at_bytes / findings->line_bytes, misses);
     for (size_t i = 0; i < result->row_count; i++) {
-        ranked[i] =
-            (struct ranked){rsc_loops_row_misses(&result->rows[i], findings->at_bytes / findings->line_bytes), i};
-        all += ranked[i].misses;
+        ranked[i] = (struct ranked){misses[i], i};
+        all += misses[i];
     }
+    free(misses);
     qsort(ranked, result->row_count, sizeof *ranked, by_misses);
     if (!result->row_count || ranked[0].misses < 0.5) {
         free(ranked);
