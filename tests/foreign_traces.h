@@ -114,7 +114,7 @@ static inline void foreign_noise(FILE *file, struct rsc_rng *rng) {
 
 static inline void foreign_drmemtrace(FILE *file, const struct foreign_accesses *all, struct rsc_rng *rng) {
     static const uint8_t instructions[] = {10, 11, 12, 13, 14, 15, 16, 31, 48, 49};
-    uint64_t pc = 0, next = 0, version = 2 + rsc_rng_below(rng, 5);
+    uint64_t pc = 0, next = 0, version = 1 + rsc_rng_below(rng, 7);
     uint32_t thread = UINT32_MAX, bundled = 0;
     uint8_t bundle[8];
     foreign_record(file, 25, 0, version);

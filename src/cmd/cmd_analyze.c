@@ -133,10 +133,11 @@ const struct rsc_verb rsc_verb_analyze = {
     .name = "analyze",
     .operands = "TRACE",
     .summary = "Compute reuse distances and the miss ratio curve of a trace",
-    .about = "TRACE is a file in any format reusescope reads, plain or compressed with gzip, xz, zstd or zip, "
-             "or - for standard input. Prints the result and keeps it in reusescope.data (the previous one in "
-             "reusescope.data.old). --engine mpi takes several traces and reads them as one: mpirun -n 4 "
-             "reusescope analyze ...",
+    .about =
+        "TRACE is a file in any format reusescope reads, plain or compressed with gzip, xz, zstd, zip, lz4 or snappy, "
+        "or - for standard input. Prints the result and keeps it in reusescope.data (the previous one in "
+        "reusescope.data.old). --engine mpi takes several traces and reads them as one: mpirun -n 4 "
+        "reusescope analyze ...",
     .example = "valgrind --tool=lackey --trace-mem=yes ls 2>&1 >/dev/null | reusescope analyze -",
     .groups = {rsc_analysis_options, options, rsc_trace_options, rsc_output_options, rsc_common_options},
     .run = run_analyze,

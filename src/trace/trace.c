@@ -125,9 +125,17 @@ static int build(struct rsc_trace *trace, const char *path, const struct rsc_tra
     if (format) status = format_by_name(&trace->format, format, error);
     if (!status && options->columns && strcmp(trace->format->name, "csv"))
         status = rsc_fail(error, RSC_EINVAL, "columns: %s has none to choose from; csv has", trace->format->name);
-    if (!status) status = rsc_input_open(&trace->input, path, error);
-    if (!status) status = format ? refuse_empty(trace, error) : format_by_content(trace, error);
-    if (!status) status = trace->format->open(&trace->source, trace->input, &reader, error);
+    int folder = status ? 0 : rsc_input_open_folder(&trace->input, path, error);
+    if (folder < 0) return folder;
+    if (folder && !format) format_by_name(&trace->format, "drmemtrace", error);
+    if (folder && trace->format->open != rsc_drmemtrace_open)
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: a folder; only DynamoRIO's traces are read as folders", path);
+    if (!status && !folder) {
+        status = rsc_input_open(&trace->input, path, error);
+        if (!status) status = format ? refuse_empty(trace, error) : format_by_content(trace, error);
+    }
+    rsc_format_open *open = folder ? rsc_drmemtrace_folder_open : trace->format ? trace->format->open : NULL;
+    if (!status) status = open(&trace->source, trace->input, &reader, error);
     trace->reader = trace->source;
     if (!status && options->decode_ahead > 0 && !options->salvage && trace->source->ops->pieces)
         return decode_pieces(trace, options->filter, options->decode_ahead, error);

@@ -234,13 +234,13 @@ $ reusescope report
 reusescope: reusescope.data: No such file or directory
 [1]
 $ reusescope analyze .
-reusescope: .: Is a directory
+reusescope: .: a folder without traces; DynamoRIO's are drmemtrace.*.trace in it or in its subfolder trace
 [1]
 $ reusescope report .
 reusescope: .: Is a directory
 [1]
 $ reusescope info .
-reusescope: .: Is a directory
+reusescope: .: a folder without traces; DynamoRIO's are drmemtrace.*.trace in it or in its subfolder trace
 [1]
 $ : > empty
 $ reusescope analyze empty

@@ -40,14 +40,14 @@ $ gzip -k t.perf; reusescope analyze t.perf.gz --format json -o - | sed -n 3p
 reusescope: warning: t.perf.gz: skipped 1 of 3 samples: no address, or neither load nor store
  "accesses":2,"references":2,"cold":1,"invalidated":0,"distinct":1,
 
-# drmemtrace: plain, gzip, zip; instructions counted; versions it does not know are refused by number.
+# drmemtrace: plain, gzip, zip; instructions counted; newer versions with a warning.
 $ cat > make.py <<'END'
 > import gzip, struct, zipfile
 > def record(kind, size, value): return struct.pack("<HHQ", kind, size, value)
 > body = (record(28, 9, 0x240) + record(22, 0, 77) + record(24, 0, 70) + record(28, 14, 0) + record(47, 3, 0x9090)
 >         + record(10, 3, 0x401000) + record(0, 8, 0x7fff10) + record(1, 4, 0x7fff18) + record(17, 2, 0x0504)
 >         + record(2, 1, 0x99) + record(28, 14, 1) + record(49, 2, 0x402000) + record(23, 0, 77))
-> for version in range(1, 8):
+> for version in (0, 1, 2, 5, 6, 7, 8):
 >     whole = record(25, 0, version) + body + record(26, 0, 0)
 >     open(f"v{version}.trace", "wb").write(whole)
 > whole = open("v6.trace", "rb").read()
@@ -105,9 +105,55 @@ instructions   4
 kinds          1 reads, 1 writes, 4 fetches
 threads        1
 $ cat t.trace.zip | reusescope dump - | cmp - <(reusescope dump v6.trace)
-$ for version in 1 7; do reusescope analyze v$version.trace; done
-reusescope: v1.trace: record at byte 0: unsupported version 1 (supported: 2 to 6) (drmemtrace)
-reusescope: v7.trace: record at byte 0: unsupported version 7 (supported: 2 to 6) (drmemtrace)
+$ for version in 1 7 8; do reusescope dump v$version.trace | cmp - <(reusescope dump v6.trace); done
+reusescope: warning: v8.trace: version 8 is newer than this tool knows (7); read as that (drmemtrace)
+$ reusescope analyze v0.trace
+reusescope: v0.trace: record at byte 0: unsupported version 0 (known: 1 to 7) (drmemtrace)
+[1]
+
+# A folder: the threads' files merged by their time stamps, whatever packs them; beside them, files that are none.
+$ cat > folder.py <<'END'
+> import gzip, os, struct, zipfile
+> def record(kind, size, value): return struct.pack("<HHQ", kind, size, value)
+> def thread(tid, *uses):
+>     body = b"".join(record(28, 2, time) + record(0, 8, address) for time, address in uses)
+>     return record(25, 0, 7) + record(28, 12, 7) + record(22, 0, tid) + record(24, 0, 70) + body + record(23, 0, tid) + record(26, 0, 0)
+> os.makedirs("app.dir/trace"); os.makedirs("app.dir/raw")
+> open("app.dir/trace/drmemtrace.app.1.1.trace", "wb").write(thread(1, (1000, 0xa0), (1020, 0xa1), (1050, 0xa2)))
+> open("app.dir/trace/drmemtrace.app.2.2.trace.gz", "wb").write(gzip.compress(thread(2, (1010, 0xb0), (1030, 0xb1), (1040, 0xb2))))
+> with zipfile.ZipFile("app.dir/trace/drmemtrace.app.3.3.trace.zip", "w") as archive: archive.writestr("x", thread(3, (1045, 0xc0)))
+> open("app.dir/trace/cpu_schedule.bin.zip", "wb").write(b"x")
+> END
+$ /usr/bin/python3 folder.py
+$ reusescope dump app.dir
+      access       tid  k         address   bytes              pc
+       event  thread 0  time  a=0x0 b=0x0
+           0         1  R  0x0000000000a0       8  0x000000000000
+       event  thread 1  time  a=0x2710 b=0x0
+           1         2  R  0x0000000000b0       8  0x000000000000
+       event  thread 0  time  a=0x4e20 b=0x0
+           2         1  R  0x0000000000a1       8  0x000000000000
+       event  thread 1  time  a=0x7530 b=0x0
+           3         2  R  0x0000000000b1       8  0x000000000000
+       event  thread 1  time  a=0x9c40 b=0x0
+           4         2  R  0x0000000000b2       8  0x000000000000
+       event  thread 1  thread-end  a=0x2 b=0x0
+       event  thread 2  time  a=0xafc8 b=0x0
+           5         3  R  0x0000000000c0       8  0x000000000000
+       event  thread 2  thread-end  a=0x3 b=0x0
+       event  thread 0  time  a=0xc350 b=0x0
+           6         1  R  0x0000000000a2       8  0x000000000000
+       event  thread 0  thread-end  a=0x1 b=0x0
+$ reusescope dump app.dir/trace | cmp - <(reusescope dump app.dir)
+$ reusescope analyze app.dir -q --format csv -o - | grep -E 'total,(references|distinct)'
+0,single,64,total,references,,,7,,,
+0,single,64,total,distinct,,,2,,,
+$ reusescope analyze app.dir --from din
+reusescope: app.dir: a folder; only DynamoRIO's traces are read as folders
+[1]
+$ head -c 100 app.dir/trace/drmemtrace.app.1.1.trace > cut && mv cut app.dir/trace/drmemtrace.app.1.1.trace
+$ reusescope analyze app.dir
+reusescope: app.dir/trace/drmemtrace.app.1.1.trace: cut at byte 100: the footer is missing (drmemtrace)
 [1]
 $ reusescope analyze cut.trace
 reusescope: cut.trace: cut at byte 168: the footer is missing (drmemtrace)

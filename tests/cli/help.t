@@ -47,9 +47,10 @@ usage: reusescope analyze [options] TRACE
 Compute reuse distances and the miss ratio curve of a trace.
 \
 TRACE is a file in any format reusescope reads, plain or compressed with gzip,
-xz, zstd or zip, or - for standard input. Prints the result and keeps it in
-reusescope.data (the previous one in reusescope.data.old). --engine mpi takes
-several traces and reads them as one: mpirun -n 4 reusescope analyze ...
+xz, zstd, zip, lz4 or snappy, or - for standard input. Prints the result and
+keeps it in reusescope.data (the previous one in reusescope.data.old). --engine
+mpi takes several traces and reads them as one: mpirun -n 4 reusescope analyze
+...
 \
 analysis:
       --engine ENGINE         auto (default); exact, parallel (exact on several

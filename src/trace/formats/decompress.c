@@ -1,6 +1,6 @@
 /*
  * decompress.c - reads a file's stored bytes and decompresses gzip, xz and zstd
- * streams (zip: unzip.c).
+ * streams (unzip.c, unlz4.c and unsnappy.c have the others).
  *
  * Each decoder moves bytes from the stored buffer into the caller's and knows
  * whether it is between two members (the file may end there) or inside one (then
@@ -72,10 +72,24 @@ static int fail_cut(const struct rsc_stored *stored, const char *what, struct rs
                        stored->name, what, stored->offset);
 }
 
-static int fail_damaged(const struct rsc_stored *stored, const char *what, const char *why, struct rsc_error *error) {
+int rsc_stored_damaged(const struct rsc_stored *stored, const char *what, const char *why, struct rsc_error *error) {
     return rsc_fail_at(error, RSC_EFORMAT, stored->offset,
                        "%s: %s data is damaged near byte %" PRIu64 " of the file (%s)", stored->name, what,
                        stored->offset, why);
+}
+
+int rsc_stored_read(struct rsc_stored *stored, const char *what, void *to, size_t bytes, struct rsc_error *error) {
+    while (bytes) {
+        int64_t have = rsc_stored_fill(stored, 1, error);
+        if (have < 0) return (int)have;
+        if (have == 0) return fail_cut(stored, what, error);
+        size_t part = (size_t)have < bytes ? (size_t)have : bytes;
+        memcpy(to, stored->bytes + stored->start, part);
+        rsc_stored_take(stored, part);
+        to = (char *)to + part;
+        bytes -= part;
+    }
+    return 0;
 }
 
 /* ---- no compression ---- */
@@ -158,7 +172,7 @@ static int64_t gzip_read(void *state, struct rsc_stored *stored, void *to, size_
         } else if (status == Z_MEM_ERROR) {
             return rsc_fail_memory(error, "gzip decoder");
         } else if (status != Z_OK && status != Z_BUF_ERROR) {
-            return fail_damaged(stored, "gzip", stream->msg ? stream->msg : "not deflate data", error);
+            return rsc_stored_damaged(stored, "gzip", stream->msg ? stream->msg : "not deflate data", error);
         }
     }
     return (int64_t)(bytes - stream->avail_out);
@@ -190,10 +204,10 @@ static int fail_xz(lzma_ret status, const lzma_stream *stream, const struct rsc_
                            "%s: xz data at byte %" PRIu64 " needs %" PRIu64 " MiB to decompress, the limit is %llu",
                            stored->name, stored->offset, lzma_memusage(stream) >> 20, XZ_MEMORY_BYTES >> 20);
     case LZMA_BUF_ERROR: return fail_cut(stored, "xz", error);
-    case LZMA_FORMAT_ERROR: return fail_damaged(stored, "xz", "no xz header", error);
+    case LZMA_FORMAT_ERROR: return rsc_stored_damaged(stored, "xz", "no xz header", error);
     case LZMA_OPTIONS_ERROR:
-        return fail_damaged(stored, "xz", "filters or options that this liblzma does not support", error);
-    default: return fail_damaged(stored, "xz", "integrity check or structure", error);
+        return rsc_stored_damaged(stored, "xz", "filters or options that this liblzma does not support", error);
+    default: return rsc_stored_damaged(stored, "xz", "integrity check or structure", error);
     }
 }
 
@@ -253,7 +267,7 @@ static int64_t zstd_read(void *state, struct rsc_stored *stored, void *to, size_
         rsc_stored_take(stored, in.pos);
         if (ZSTD_isError(status)) {
             if (have == 0) return fail_cut(stored, "zstd", error);
-            return fail_damaged(stored, "zstd", ZSTD_getErrorName(status), error);
+            return rsc_stored_damaged(stored, "zstd", ZSTD_getErrorName(status), error);
         }
         zstd->between = status == 0;
         if (have == 0 && out.pos == 0 && !zstd->between) return fail_cut(stored, "zstd", error);
@@ -277,6 +291,8 @@ const struct rsc_decoder *rsc_decoder_for(const unsigned char *head, size_t byte
                               6))
         return &xz;
     if (bytes >= 4 && !memcmp(head, "\x28\xb5\x2f\xfd", 4)) return &zstd;
+    if (bytes >= 4 && !memcmp(head, "\x04\x22\x4d\x18", 4)) return &rsc_lz4_decoder;
+    if (bytes >= 6 && !memcmp(head, "\xff\6\0\0sN", 6)) return &rsc_snappy_decoder;
     /* a skippable zstd frame: 0x184d2a50 to 0x184d2a5f, as pzstd and seekable files start with */
     if (bytes >= 4 && (head[0] & 0xf0) == 0x50 && !memcmp(head + 1, "\x2a\x4d\x18", 3)) return &zstd;
     /* zip: a first member, or the end of an archive that has none */

@@ -1,6 +1,6 @@
 /*
  * decompress.h - the stored bytes of a file, and the streaming decoders for gzip,
- * xz, zstd and zip.
+ * xz, zstd, zip, lz4 and snappy.
  *
  * Only input.c uses this: everything else sees decompressed bytes.
  */
@@ -27,19 +27,25 @@ struct rsc_stored {
 /* Fills the buffer to at least `wanted` bytes. Returns how many it holds: fewer only at the end. */
 int64_t rsc_stored_fill(struct rsc_stored *stored, size_t wanted, struct rsc_error *error);
 
+/* Reads exactly `bytes`; fewer is an error: `what` data is cut. Returns 0 or negative. */
+int rsc_stored_read(struct rsc_stored *stored, const char *what, void *to, size_t bytes, struct rsc_error *error);
+
+/* Error: `what` data is damaged here. */
+int rsc_stored_damaged(const struct rsc_stored *stored, const char *what, const char *why, struct rsc_error *error);
+
 /* Marks the first `bytes` of the buffer as taken. */
 void rsc_stored_take(struct rsc_stored *stored, size_t bytes);
 
 struct rsc_decoder {
-    const char *name; /* "none", "gzip", "xz", "zstd", "zip" */
+    const char *name; /* "none", "gzip", "xz", "zstd", "zip", "lz4", "snappy" */
     int (*open)(void **state, struct rsc_error *error);
     /* 1..bytes decompressed bytes to `to`, 0 at a proper end, or negative; not called again after that. */
     int64_t (*read)(void *state, struct rsc_stored *stored, void *to, size_t bytes, struct rsc_error *error);
     void (*close)(void *state);
 };
 
-/* The members of a zip archive, one after the other; unzip.c. */
-extern const struct rsc_decoder rsc_zip_decoder;
+/* The members of a zip archive, one after the other (unzip.c); LZ4 frames; Snappy's framing format. */
+extern const struct rsc_decoder rsc_zip_decoder, rsc_lz4_decoder, rsc_snappy_decoder;
 
 /* The most bytes that rsc_decoder_for() examines. */
 #define RSC_MAGIC_BYTES 6

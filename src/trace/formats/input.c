@@ -94,6 +94,22 @@ fail:
     return status;
 }
 
+int rsc_input_open_folder(struct rsc_input **out, const char *path, struct rsc_error *error) {
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode)) return 0;
+    struct rsc_input *input = calloc(1, sizeof *input);
+    if (input) input->name = strdup(path);
+    if (!input || !input->name) {
+        free(input);
+        return rsc_fail_memory(error, "input");
+    }
+    input->stored.fd = -1;
+    input->file_bytes = UINT64_MAX;
+    input->decoder = rsc_decoder_for(NULL, 0);
+    *out = input;
+    return 1;
+}
+
 void rsc_input_close(struct rsc_input *input) {
     if (!input) return;
     if (input->decoder) input->decoder->close(input->decoder_state);

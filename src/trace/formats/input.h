@@ -16,6 +16,8 @@
 struct rsc_input;
 
 int rsc_input_open(struct rsc_input **out, const char *path, struct rsc_error *error);
+/* An input without bytes that has the name of a folder. Returns 1, 0 if the path is not a folder, or negative. */
+int rsc_input_open_folder(struct rsc_input **out, const char *path, struct rsc_error *error);
 void rsc_input_close(struct rsc_input *input);
 
 /*
@@ -32,7 +34,7 @@ int64_t rsc_input_read(struct rsc_input *input, void *to, size_t bytes, struct r
 /* Offset, in decompressed bytes, of the next byte to read. */
 uint64_t rsc_input_offset(const struct rsc_input *input);
 
-/* "none", "gzip", "xz", "zstd" or "zip". */
+/* "none", "gzip", "xz", "zstd", "zip", "lz4" or "snappy". */
 const char *rsc_input_compression(const struct rsc_input *input);
 
 /* The name for messages ("standard input" for "-"). */

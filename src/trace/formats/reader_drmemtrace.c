@@ -21,10 +21,18 @@
  * the trace was filtered during recording: then the count comes from a marker at
  * each thread's end.
  *
- * Versions 2 to 6 have these records; other versions are rejected, and so are
- * 32-bit traces, whose records have 8 bytes. A file without its footer is cut.
- * Files may follow one another (cat, or the members of a zip): each has its
- * header and footer.
+ * Versions 1 to 7 have these records; later versions are read with a warning as long
+ * as they have no others. 32-bit traces, whose records have 8 bytes, are rejected. A
+ * file of one thread without its footer is cut. Files may follow one another (cat, or
+ * the members of a zip): each has its header and footer.
+ *
+ * A core-sharded file has the parts of threads that ran on one core: the header of a
+ * thread stands where it first ran, its footer where it last ran, so headers come inside
+ * the file, and after a footer (or, for a thread that began elsewhere, at the start)
+ * another thread goes on, which a thread record or a marker announces. Such a file may
+ * end without a footer if its last thread went on elsewhere: that is a warning.
+ *
+ * Several files of a folder: reader_drmemtrace_folder.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,8 +45,9 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file's byte order is the machine's");
 
 #define RECORD_BYTES 12u
-#define VERSION_MIN 2u
-#define VERSION_MAX 6u
+#define VERSION_MIN 1u
+#define VERSION_MAX 7u
+#define VERSION_LAST 99u /* more is not a version */
 #define BUNDLE_MAX 8u
 #define EVENTS_MAX 1024u
 #define THIRTY_TWO_BITS "a trace of a 32-bit program; only 64-bit programs are supported"
@@ -82,6 +91,8 @@ struct drmemtrace_reader {
     uint64_t window, first_time;             /* UINT64_MAX: none yet */
     int32_t thread;                          /* number of (pid, tid), or -1: to be looked up */
     int open;                                /* between a header and its footer */
+    int core_sharded;                        /* threads were switched without headers, or inside one */
+    int warned;                              /* of a version that is not known */
     int instruction_seen;                    /* since then: a bundle may follow */
     uint64_t filtered;                       /* TYPE_FILTERED bits of the file types of all files */
     uint64_t told_instructions;              /* from markers; UINT64_MAX: no marker seen */
@@ -117,7 +128,11 @@ int rsc_drmemtrace_matches(const unsigned char *head, size_t bytes, int whole) {
     (void)whole;
     if (bytes < RECORD_BYTES) return 0;
     struct record first = record_at(head);
-    return first.type == HEADER && first.size == 0 && (uint32_t)first.value < 1000;
+    if (first.type == HEADER) return first.size == 0 && (uint32_t)first.value < 1000;
+    /* a core's file that begins with a thread from elsewhere */
+    if (first.type != THREAD || first.size != 0 || bytes < 2 * RECORD_BYTES) return 0;
+    struct record second = record_at(head + RECORD_BYTES);
+    return second.type == PROCESS && second.size == 0;
 }
 
 static int fail_record(const struct drmemtrace_reader *reader, int code, const char *problem, struct rsc_error *error) {
@@ -127,11 +142,20 @@ static int fail_record(const struct drmemtrace_reader *reader, int code, const c
 
 /* ---- what a record does ---- */
 
-static int check_version(const struct drmemtrace_reader *reader, uint64_t version, struct rsc_error *error) {
+static int check_version(struct drmemtrace_reader *reader, uint64_t version, struct rsc_error *error) {
     char problem[120];
     if (version >= VERSION_MIN && version <= VERSION_MAX) return 0;
+    if (version > VERSION_MAX && version <= VERSION_LAST) {
+        if (!reader->warned)
+            rsc_log_line(reader->log, RSC_LOG_WARNING,
+                         "%s: version %" PRIu64 " is newer than this tool knows (%u); read "
+                         "as that (drmemtrace)",
+                         rsc_input_name(reader->input), version, VERSION_MAX);
+        reader->warned = 1;
+        return 0;
+    }
     if (version >> 32) return fail_record(reader, RSC_EUNSUPPORTED, THIRTY_TWO_BITS, error);
-    snprintf(problem, sizeof problem, "unsupported version %" PRIu64 " (supported: %u to %u)", version, VERSION_MIN,
+    snprintf(problem, sizeof problem, "unsupported version %" PRIu64 " (known: %u to %u)", version, VERSION_MIN,
              VERSION_MAX);
     return fail_record(reader, RSC_EUNSUPPORTED, problem, error);
 }
@@ -216,7 +240,7 @@ static int take_marker(struct drmemtrace_reader *reader, const struct record *re
 }
 
 static int take_header(struct drmemtrace_reader *reader, const struct record *record, struct rsc_error *error) {
-    if (reader->open) return fail_record(reader, RSC_EFORMAT, "a header inside a trace", error);
+    reader->core_sharded |= reader->open;
     int status = check_version(reader, record->value, error);
     if (status < 0) return status;
     reader->open = 1;
@@ -236,7 +260,14 @@ static int is_instruction(uint32_t type) {
 static int take_other(struct drmemtrace_reader *reader, const struct record *record, struct rsc_error *error) {
     char problem[64];
     if (record->type == HEADER) return take_header(reader, record, error);
-    if (!reader->open) return fail_record(reader, RSC_EFORMAT, "no header before it", error);
+    if (!reader->open && record->type != THREAD && record->type != MARKER)
+        return fail_record(reader, RSC_EFORMAT, "no header before it", error);
+    if (!reader->open && record->type == MARKER && record->size != MARKER_VERSION && record->size != MARKER_FILE_TYPE)
+        return 0; /* an idle core: of no thread */
+    if (!reader->open && record->type == THREAD) {
+        reader->open = reader->core_sharded = 1; /* a thread whose header is in another file */
+        reader->instruction_seen = 0;
+    }
     if (is_instruction(record->type)) return take_instruction(reader, record, error);
     switch (record->type) {
     case BUNDLE: return take_bundle(reader, record, error);
@@ -273,7 +304,7 @@ static int fill(struct drmemtrace_reader *reader, struct rsc_error *error) {
         reader->left_over = (uint32_t)(got % RECORD_BYTES);
         reader->filled = (uint32_t)got - reader->left_over;
         if (reader->filled) return 1;
-        if (!reader->open && !reader->left_over) return 0;
+        if (!reader->left_over && (!reader->open || reader->core_sharded)) return 0;
     }
     uint64_t end = rsc_input_offset(reader->input);
     return rsc_fail_at(error, RSC_EFORMAT, end, "%s: cut at byte %" PRIu64 ": the footer is missing (drmemtrace)",
@@ -298,6 +329,11 @@ static int take_records(struct drmemtrace_reader *reader, struct rsc_error *erro
 
 static int finish(struct drmemtrace_reader *reader) {
     const char *name = rsc_input_name(reader->input);
+    if (reader->open)
+        rsc_log_line(reader->log, RSC_LOG_WARNING,
+                     "%s: no footer at the end: its last thread went on in another core's file, or the file is cut "
+                     "(drmemtrace)",
+                     name);
     if (reader->left_out)
         rsc_log_line(reader->log, RSC_LOG_INFO, "%s: skipped %" PRIu64 " prefetches and flushes", name,
                      reader->left_out);
@@ -339,6 +375,10 @@ static void drmemtrace_info(struct rsc_source *source, struct rsc_trace_info *in
     info->has_pc = 1;
     if (reader->filtered & TYPE_FEWER_INSTRUCTIONS && reader->told_instructions != UINT64_MAX)
         info->instructions = reader->told_instructions;
+}
+
+uint64_t rsc_drmemtrace_first_time(const struct rsc_source *source) {
+    return ((const struct drmemtrace_reader *)source)->first_time;
 }
 
 static void drmemtrace_close(struct rsc_source *source) {

@@ -27,6 +27,11 @@ rsc_format_open rsc_rsct_open, rsc_din_open, rsc_lackey_open, rsc_csv_open, rsc_
  */
 uint32_t rsc_csv_looks(const unsigned char *head, size_t bytes, int whole, uint32_t *number);
 
+/* A folder of DynamoRIO's traces, whose name is that of the input. */
+rsc_format_open rsc_drmemtrace_folder_open;
+/* The first time stamp of a drmemtrace file, in microseconds; its time events are relative to it. UINT64_MAX: none yet. */
+uint64_t rsc_drmemtrace_first_time(const struct rsc_source *source);
+
 /* rsc_trace_locate() of a native trace. */
 int rsc_rsct_locate(struct rsc_source *source, uint64_t instruction, uint64_t *access, struct rsc_error *error);
 
