@@ -40,7 +40,7 @@ static int add_flag(struct rsc_loops_input *input, const struct rsc_option_parse
     if (input->flag_count == RSC_LOOPS_FLAGS_MAX) return rsc_option_refuse(parser, "too many of these");
     size_t length = strlen(parser->value);
     char *flag = malloc(length + 3);
-    if (!flag) return rsc_option_refuse(parser, "out of memory");
+    if (!flag) return rsc_memory_error(parser->verb);
     flag[0] = '-';
     flag[1] = letter;
     memcpy(flag + 2, parser->value, length + 1);
@@ -73,7 +73,7 @@ static int add_setting(struct rsc_loops_input *input, const struct rsc_option_pa
     if (value > (uint64_t)RSC_LOOP_VALUE_MAX) return rsc_option_refuse(parser, "larger than 2^56");
     if (input->setting_count == RSC_LOOPS_SETTINGS_MAX) return rsc_option_refuse(parser, "too many of these");
     char *name = strndup(parser->value, length);
-    if (!name) return rsc_option_refuse(parser, "out of memory");
+    if (!name) return rsc_memory_error(parser->verb);
     input->settings[input->setting_count++] =
         (struct rsc_loop_setting){name, minus ? -(int64_t)value : (int64_t)value, 0};
     return -1;
@@ -87,7 +87,7 @@ static int add_base(struct rsc_loops_input *input, const struct rsc_option_parse
     if (address > UINT64_C(1) << 62) return rsc_option_refuse(parser, "an address past 2^62");
     if (input->base_count == RSC_LOOPS_BASES_MAX) return rsc_option_refuse(parser, "too many of these");
     char *name = strndup(parser->value, length);
-    if (!name) return rsc_option_refuse(parser, "out of memory");
+    if (!name) return rsc_memory_error(parser->verb);
     input->bases[input->base_count].name = name;
     input->bases[input->base_count++].address = address;
     return -1;

@@ -207,6 +207,13 @@ static void free_view(struct rsc_view *view) {
     rsc_timeline_free(view->timeline);
 }
 
+/* What could not be made is not there: whoever asks again must not get a part of it. */
+static const struct rsc_view *drop_view(struct rsc_view *view) {
+    free_view(view);
+    *view = (struct rsc_view){0};
+    return NULL;
+}
+
 const struct rsc_view *rsc_plan_view(struct rsc_plan *plan, uint32_t segment) {
     struct rsc_nest *nest = plan->nest;
     segment = nest->segment[segment].same;
@@ -227,7 +234,7 @@ const struct rsc_view *rsc_plan_view(struct rsc_plan *plan, uint32_t segment) {
     rsc_plan_schedule(plan, item, &schedule, &chunk);
     if (rsc_nest_group_uneven(item)) {
         view->sums = rsc_nest_group_sums(nest, item, value, view->trip);
-        if (!view->sums && view->trip) return NULL;
+        if (!view->sums && view->trip) return drop_view(view);
     } else if (view->trip) {
         rsc_nest_group_values(item, value, 0);
         view->body = rsc_nest_body(nest, item->inner, value);
@@ -242,7 +249,7 @@ const struct rsc_view *rsc_plan_view(struct rsc_plan *plan, uint32_t segment) {
         int status = make_table(view, plan, schedule, segment);
         if (status < 0) {
             nest->status = status;
-            return NULL;
+            return drop_view(view);
         }
     }
     return view;

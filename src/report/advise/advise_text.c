@@ -1,5 +1,6 @@
 /* advise_text.c - advice as text and as JSON. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -99,6 +100,7 @@ int rsc_advise_text(const struct rsc_result *result, const struct rsc_report_sty
         status = put_profile(&out, profiles[i], &settled);
     }
     int taken = rsc_text_take(&out, text, bytes);
+    if (status < 0 && !taken) free(*text);
     return status < 0 || taken < 0 ? rsc_fail_memory(error, "advice") : 0;
 }
 
