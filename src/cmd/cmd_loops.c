@@ -447,9 +447,9 @@ static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
 
 const struct rsc_verb rsc_verb_loops = {
     .name = "loops",
-    .operands = "FILE.c|FILE.loop",
+    .operands = "FILE.c|FILE.cc|FILE.loop",
     .summary = "Predict the misses of OpenMP loops at any thread count, from source",
-    .about = "Reads C with OpenMP, or a loop tree as text, and predicts the miss ratio curve of every "
+    .about = "Reads C or C++ with OpenMP, or a loop tree as text, and predicts the miss ratio curve of every "
              "outermost loop and parallel construct at each thread count, without running anything. Sizes come "
              "from -D, --set and the source's constants. Non-affine code is reported with its line, and its "
              "loop is left out unless --skip-nonaffine.",

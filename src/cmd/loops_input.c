@@ -209,7 +209,7 @@ int rsc_loops_input_read(struct rsc_loops_input *input, uint64_t line_bytes, str
     const char *other = other_language(input->path);
     if (other)
         return rsc_fail(error, RSC_EUNSUPPORTED,
-                        "%s: %s is not read, only C: write its loops as a .loop file (docs/guide/loop-tree.md)",
+                        "%s: %s is not read, C and C++ only: write its loops as a .loop file (docs/guide/loop-tree.md)",
                         input->path, other);
     int status = tree ? read_file(input->path, text, bytes, error) : read_source(input, text, bytes, error);
     if (!status)

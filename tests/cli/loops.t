@@ -310,10 +310,10 @@ value.c:1:   not affine: a statement in an expression
 
 # Other languages.
 $ echo 'fn main() {}' > x.rs; reusescope loops x.rs
-reusescope: x.rs: Rust is not read, only C: write its loops as a .loop file (docs/guide/loop-tree.md)
+reusescope: x.rs: Rust is not read, C and C++ only: write its loops as a .loop file (docs/guide/loop-tree.md)
 [1]
 $ echo 'end' > x.F90; reusescope loops x.F90
-reusescope: x.F90: Fortran is not read, only C: write its loops as a .loop file (docs/guide/loop-tree.md)
+reusescope: x.F90: Fortran is not read, C and C++ only: write its loops as a .loop file (docs/guide/loop-tree.md)
 [1]
 
 # A folder with the name of a compiler is not one.

@@ -1308,3 +1308,102 @@ reusescope: ./compile_commands.json: no command compiles g.c
 $ (cd $folder && echo '{}' > compile_commands.json && reusescope loops f.c --compile-commands . --emit-ir)
 reusescope: ./compile_commands.json: not a list of commands
 [1]
+
+# C++: containers, references, ranges, members of the object.
+$ reusescope loops tests/loops/containers.cc --set n=20 --list
+tests/loops/containers.cc:22: scale: dynamic,4, 2 references in the source
+tests/loops/containers.cc:29: own: sequential, 3 references in the source
+tests/loops/containers.cc:34: own: sequential, 3 references in the source
+tests/loops/containers.cc:35: own: sequential, 1 reference in the source
+tests/loops/containers.cc:36: own: sequential, 3 references in the source
+tests/loops/containers.cc:36:   not affine: row is loaded from memory
+tests/loops/containers.cc:37: own: sequential, 3 references in the source
+tests/loops/containers.cc:42: nested: sequential, 0 references in the source
+tests/loops/containers.cc:42:   not affine: which vector it is depends on data: its elements are at a pointer loaded from memory
+tests/loops/containers.cc:43: nested: sequential, 0 references in the source
+tests/loops/containers.cc:43:   not affine: loop left out: v.size() is not known (--set 'v.size()=NUMBER' gives it)
+tests/loops/containers.cc:47: sweep: sequential, 3 references in the source
+$ reusescope loops tests/loops/containers.cc --set n=20 --set 'v.size()=30' --emit-ir
+loops 1
+array grid 1048
+array "this->flat" 8 []
+array table 96
+array scale.v 8 []
+array own.a 8 []
+array own.b 8 []
+array "rows[0]" 8 []
+array nested.v.2 8 []
+\
+nest "scale:22" function scale @"tests/loops/containers.cc":22 {
+  parallel @22 {
+    for i = 0 to 19 share dynamic 4 @22 {
+      read scale.v[i] @22 "v.at(i)"
+      write scale.v[i] @22 "v[i]"
+    }
+  }
+}
+\
+nest "own:29" function own @"tests/loops/containers.cc":29 {
+  for i = 0 to 19 @29 {
+    for j = 0 to min(i - 1, 6) @30 {
+      read own.b[j] @32 "b.data()[j]"
+      read own.a[20*i + j] @32 "x"
+      write own.a[20*i + j] @32 "x"
+    }
+  }
+}
+\
+nest "own:34" function own @"tests/loops/containers.cc":34 {
+  for i = 0 to 18 @34 {
+    read own.a[i + 1] @25 "from[at + 1]"
+    read own.b[i] @25 "to[at]"
+    write own.b[i] @25 "to[at]"
+  }
+}
+\
+nest "own:35" function own @"tests/loops/containers.cc":35 {
+  for x = 0 to 19 @35 {
+    write own.b[x] @35 "x"
+  }
+}
+\
+nest "own:36" function own @"tests/loops/containers.cc":36 {
+  without @36 "row is loaded from memory" "row[1]"
+  for row = 0 to 5 @36 {
+    read table byte 16*row size 16 @36 "row"
+    read own.b[0] @36 "b[0]"
+    write own.b[0] @36 "b[0]"
+  }
+}
+\
+nest "own:37" function own @"tests/loops/containers.cc":37 {
+  for row = 0 to 5 @37 {
+    for x = 0 to 3 @38 {
+      read table byte 16*row + 4*x size 4 @38 "x"
+      read own.b[1] @38 "b[1]"
+      write own.b[1] @38 "b[1]"
+    }
+  }
+}
+\
+nest "nested:42" function nested @"tests/loops/containers.cc":42 {
+  without @42 "which vector it is depends on data: its elements are at a pointer loaded from memory" "rows[i][0]"
+}
+\
+nest "nested:43" function nested @"tests/loops/containers.cc":43 {
+  for x = 0 to 29 @43 {
+    read nested.v.2[x] @43 "x"
+    read "rows[0]"[0] @43 "rows[0][0]"
+    write "rows[0]"[0] @43 "rows[0][0]"
+  }
+}
+\
+nest "sweep:47" function sweep @"tests/loops/containers.cc":47 {
+  for i = 1 to 7 @47 {
+    for j = 0 to 15 @48 {
+      read grid byte 128*i + 8*j - 128 size 8 @48 "cell[i - 1][j]"
+      read "this->flat"[i] @48 "this->flat[i]"
+      write grid byte 128*i + 8*j size 8 @48 "cell[i][j]"
+    }
+  }
+}

@@ -47,6 +47,14 @@ int rsc_c_source_check(struct rsc_error *error) {
 #endif
 }
 
+int rsc_c_source_is_cxx(const char *path) {
+    static const char *const known[] = {".cc", ".cpp", ".cxx", ".c++", ".C", ".hh", ".hpp", ".hxx"};
+    const char *suffix = strrchr(path, '.');
+    for (size_t i = 0; suffix && i < sizeof known / sizeof *known; i++)
+        if (!strcmp(suffix, known[i])) return 1;
+    return 0;
+}
+
 /* A buffer that grows up to a limit; read() into it until the end. */
 struct input {
     char *text;
@@ -93,7 +101,7 @@ static void start_compiler(const char *compiler, const char *path, const struct 
     argv[count++] = "-w";
     for (size_t i = 0; i < options->flag_count; i++) argv[count++] = options->flags[i];
     argv[count++] = "-x";
-    argv[count++] = "c";
+    argv[count++] = rsc_c_source_is_cxx(path) ? "c++" : "c";
     argv[count++] = path;
     if (dup2(nothing, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0) _exit(127);
     if (options->directory && chdir(options->directory) != 0) _exit(126);

@@ -40,6 +40,9 @@ struct rsc_c_options {
 int rsc_c_source_read(const char *path, const struct rsc_c_options *options, char **text, size_t *bytes,
                       struct rsc_error *error);
 
+/* Whether a file's name is one of C++. */
+int rsc_c_source_is_cxx(const char *path);
+
 /* Whether C source can be read here: 0, or RSC_EUNSUPPORTED with the fix. */
 int rsc_c_source_check(struct rsc_error *error);
 

@@ -36,8 +36,7 @@ static void pointer_of(struct front *front, CXCursor cursor, struct place *place
     place->shape = value.shape;
 }
 
-/* Applies one subscript to the shape. */
-static void step_in(struct front *front, struct place *place, CXCursor *index) {
+void front_step_in(struct front *front, struct place *place, CXCursor *index) {
     int64_t row = front_row_bytes(&place->shape);
     struct rsc_affine affine;
     struct value value;
@@ -69,11 +68,17 @@ static void member_of(struct front *front, CXCursor cursor, struct place *place)
     long long bits = front->clang.Cursor_getOffsetOfField(field);
     struct rsc_affine offset;
     struct shape shape;
-    if (!kids.count) return opaque(place, "a member without an object");
-    CXCursor base = kids.item[0];
-    if (front_type(front, front_strip(front, base)).kind == CXType_Pointer) {
+    int of_this = !kids.count || front_kind(front, front_strip(front, kids.item[0])) == CXCursor_CXXThisExpr;
+    CXCursor base = kids.count ? kids.item[0] : cursor;
+    if (of_this) { /* the object of a method: one per class */
+        CXCursor owner = front->clang.getCanonicalCursor(front->clang.getCursorSemanticParent(field));
+        *place = (struct place){.is_memory = 1, .array = UINT32_MAX};
+        if (!front_shape_of_type(front, front->clang.getCursorType(owner), &shape))
+            place->array = front_array_of_variable(front, owner, &shape);
+        if (place->array == UINT32_MAX) return opaque(place, "a member without an object");
+    } else if (front_type(front, front_strip(front, base)).kind == CXType_Pointer) {
         pointer_of(front, base, place);
-        step_in(front, place, NULL);
+        front_step_in(front, place, NULL);
     } else {
         front_place_of(front, base, place);
     }
@@ -98,6 +103,14 @@ static void variable_place(struct front *front, CXCursor cursor, struct place *p
     CXType type = front_type(front, variable);
     place->variable = binding->variable;
     place->is_memory = 0;
+    if (binding->is_reference) {
+        struct value value = binding->value;
+        if (value.kind != VALUE_POINTER) return opaque(place, value.reason);
+        place->array = value.array;
+        place->offset = value.offset;
+        place->shape = value.shape;
+        return front_step_in(front, place, NULL);
+    }
     if (type_is_array(type) || type.kind == CXType_Record) {
         struct value value = binding->value;
         if (value.kind != VALUE_POINTER)
@@ -132,14 +145,17 @@ void front_place_of(struct front *front, CXCursor cursor, struct place *place) {
         }
         int swapped = type_is_integer(front_type(front, front_strip(front, kids.item[0]))); /* 2[a] */
         pointer_of(front, kids.item[swapped], place);
-        step_in(front, place, &kids.item[!swapped]);
+        front_step_in(front, place, &kids.item[!swapped]);
         break;
     }
+    case CXCursor_CallExpr:
+        if (!front_cxx_place(front, cursor, place)) opaque(place, "it is the result of a call");
+        break;
     case CXCursor_UnaryOperator:
         kids = front_kids(front, cursor);
         if (kids.count == 1 && front->clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_Deref) {
             pointer_of(front, kids.item[0], place);
-            step_in(front, place, NULL);
+            front_step_in(front, place, NULL);
             break;
         } /* fall through */
     default: opaque(place, "it is not a variable, subscript or member"); break;

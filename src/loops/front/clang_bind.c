@@ -268,7 +268,7 @@ static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientDa
     struct search *search = data;
     struct front *front = search->front;
     (void)parent;
-    if (search->counters && front_kind(front, cursor) == CXCursor_ForStmt) return CXChildVisit_Continue;
+    if (search->counters && front_is_for(front, cursor)) return CXChildVisit_Continue;
     if (front_kind(front, cursor) == CXCursor_CallExpr &&
         search->calls < FRONT_CALLS_MAX) { /* the called function assigns too */
         CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(cursor));

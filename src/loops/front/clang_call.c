@@ -23,10 +23,17 @@ static int is_pure(const char *name) {
     return 0;
 }
 
+/* The standard library's inline functions are known by name, not followed. */
+static int is_library(struct front *front, CXCursor definition) {
+    return front->is_cxx && front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(definition));
+}
+
 int front_call_is_pure(struct front *front, CXCursor call) {
     const char *name = front_name(front, call);
     CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(call));
-    if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl) return 0;
+    if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl &&
+        !is_library(front, definition))
+        return 0;
     return is_pure(strncmp(name, "__builtin_", 10) ? name : name + 10);
 }
 
@@ -154,6 +161,7 @@ static void bind_parameters(struct front *front, CXCursor definition, const stru
         char reason[REASON_BYTES];
         CXType type = front_type(front, parameter);
         if (!binding) return;
+        if (front_takes_reference(front, parameter)) continue;
         if (type_is_integer(type)) {
             if (value.kind == VALUE_POINTER) value_opaque(&value, "a pointer is used as a number");
             front_convert(front, type, &value);
@@ -191,7 +199,13 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
         return;
     }
     for (int i = 0; i < count; i++)
-        front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &arguments[i]);
+        if (!front_takes_reference(front, front->clang.Cursor_getArgument(definition, (unsigned)i)))
+            front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &arguments[i]);
+    for (int i = 0; i < count; i++) {
+        CXCursor parameter = front->clang.Cursor_getArgument(definition, (unsigned)i);
+        if (front_takes_reference(front, parameter))
+            front_bind_reference(front, parameter, front->clang.Cursor_getArgument(call, (unsigned)i));
+    }
     front->calls[front->call_depth++] = definition;
     bind_parameters(front, definition, arguments, count);
     front_find_addresses(front, body);
@@ -219,9 +233,11 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
         front_eval(front, front->clang.Cursor_getArgument(call, 0), value);
         return;
     }
+    if (front_cxx_call(front, call, name, value)) return;
     if (!front->clang.Cursor_isNull(callee) && front_kind(front, callee) == CXCursor_FunctionDecl) {
         CXCursor definition = front->clang.getCursorDefinition(callee);
-        if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl) {
+        if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl &&
+            !is_library(front, definition)) {
             inlined(front, call, definition, value);
             return;
         }
@@ -235,6 +251,9 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
     struct value ignored;
     for (int i = 0; i < count; i++) front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &ignored);
     if (is_pure(name)) return;
-    front_gap(front, call, "a call of %.60s, whose body is not in the source", name);
+    front_gap(front, call,
+              front_kind(front, callee) == CXCursor_CXXMethod ? "a call of the method %.60s, which is not followed"
+                                                              : "a call of %.60s, whose body is not in the source",
+              name);
     front_forget_globals(front, call);
 }

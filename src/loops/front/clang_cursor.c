@@ -143,7 +143,15 @@ void front_place(struct front *front, CXCursor cursor, const char **file, unsign
 }
 
 CXType front_type(struct front *front, CXCursor cursor) {
-    return front->clang.getCanonicalType(front->clang.getCursorType(cursor));
+    CXType type = front->clang.getCanonicalType(front->clang.getCursorType(cursor));
+    if (type.kind == CXType_LValueReference || type.kind == CXType_RValueReference)
+        type = front->clang.getCanonicalType(front->clang.getPointeeType(type));
+    return type;
+}
+
+int front_is_for(struct front *front, CXCursor statement) {
+    enum CXCursorKind kind = front_kind(front, statement);
+    return kind == CXCursor_ForStmt || kind == CXCursor_CXXForRangeStmt;
 }
 
 /* libclang numbers the types: bool and the unsigned ones, 128 bits, then the signed ones. */

@@ -431,6 +431,8 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
     }
     case CXCursor_ArraySubscriptExpr:
     case CXCursor_MemberRefExpr: front_load(front, cursor, value); break;
+    case CXCursor_CXXStaticCastExpr:
+    case CXCursor_CXXFunctionalCastExpr:
     case CXCursor_CStyleCastExpr: {
         CXType type = front_type(front, cursor);
         kids = front_kids(front, cursor);

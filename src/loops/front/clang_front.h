@@ -61,6 +61,7 @@ struct binding {
     struct value value;
     int counter;       /* variable of a loop being built: must not be assigned to */
     int address_taken; /* may change through its address: its value is not tracked */
+    int is_reference;  /* C++: the value is a pointer to what it refers to */
     int is_argument;   /* parameter of an inlined function: a name for a value, not in memory */
     int in_parallel;   /* declared inside a parallel construct: private to each thread */
 };
@@ -119,6 +120,12 @@ struct front_reduction {
     struct rsc_affine bytes;
 };
 
+/* C++: a std::vector that was declared or resized outside of loops. */
+struct front_size {
+    CXCursor variable;
+    int64_t count; /* -1: not known */
+};
+
 struct front {
     struct rsc_clang clang;
     const struct rsc_c_options *options;
@@ -173,6 +180,9 @@ struct front {
     unsigned call_depth;
     int gaps_muted;
     int trials; /* bodies being run aside, one in another */
+    int is_cxx;
+    struct front_size *sizes; /* of std::vectors */
+    size_t size_count, size_room;
     int no_chance; /* nothing in memory depends on the condition: no assumption about it is needed */
 };
 
@@ -190,7 +200,8 @@ void front_extent(struct front *front, CXCursor cursor, unsigned *start, unsigne
 const char *front_source(struct front *front, CXCursor cursor);   /* source text, one line, shortened */
 int front_same_text(struct front *front, CXCursor a, CXCursor b); /* ignores spaces */
 void front_place(struct front *front, CXCursor cursor, const char **file, unsigned *line);
-CXType front_type(struct front *front, CXCursor cursor); /* canonical */
+CXType front_type(struct front *front, CXCursor cursor); /* canonical; of a reference, of what it refers to */
+int front_is_for(struct front *front, CXCursor statement); /* for (;;) or for (:) */
 int type_is_integer(CXType type);
 int type_is_unsigned(CXType type);
 int type_is_array(CXType type);
@@ -258,6 +269,16 @@ void front_place_of(struct front *front, CXCursor cursor, struct place *place);
 void front_touch(struct front *front, CXCursor cursor, const struct place *place, int is_write);
 void front_load(struct front *front, CXCursor cursor, struct value *value);
 void front_store(struct front *front, CXCursor target, const struct value *value, int read_first);
+
+/* Applies one subscript, or (NULL) a dereference. */
+void front_step_in(struct front *front, struct place *place, CXCursor *index);
+
+/* clang_cxx.c: what C++ adds. The first two return 1 if the call is about a container. */
+int front_cxx_place(struct front *front, CXCursor call, struct place *place);
+int front_cxx_call(struct front *front, CXCursor call, const char *name, struct value *value);
+int front_cxx_declare(struct front *front, CXCursor variable, CXCursor start); /* 1: declared */
+int front_takes_reference(struct front *front, CXCursor parameter); /* to something in memory */
+void front_bind_reference(struct front *front, CXCursor variable, CXCursor to);
 
 /* clang_expr.c */
 void front_eval(struct front *front, CXCursor cursor, struct value *value);

@@ -294,8 +294,8 @@ static enum CXChildVisitResult look_for_jump(struct front *front, CXCursor curso
     (void)context;
     if (kind == CXCursor_GotoStmt || kind == CXCursor_ReturnStmt || kind == CXCursor_BreakStmt)
         return CXChildVisit_Break;
-    if (kind == CXCursor_ForStmt || kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt ||
-        kind == CXCursor_SwitchStmt)
+    if (kind == CXCursor_ForStmt || kind == CXCursor_CXXForRangeStmt || kind == CXCursor_WhileStmt ||
+        kind == CXCursor_DoStmt || kind == CXCursor_SwitchStmt)
         return CXChildVisit_Continue;
     return CXChildVisit_Recurse;
 }

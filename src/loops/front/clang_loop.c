@@ -18,7 +18,7 @@ static int fits(struct front *front, const struct header *header, int64_t least,
     int bits = bytes >= 1 && bytes < 8 ? 8 * (int)bytes : 62;
     int64_t high = type_is_unsigned(type) ? (INT64_C(1) << bits) - 1 : (INT64_C(1) << (bits - 1)) - 1;
     int64_t low = type_is_unsigned(type) ? 0 : -high - 1;
-    if (least > most) return 1;
+    if (least > most || header->form == LOOP_RANGE) return 1;
     if (header->step > 0) return least >= low && most <= high - header->step;
     return most <= high && least >= low - header->step;
 }
@@ -156,6 +156,7 @@ static int build_body(struct front *front, struct header *header, struct rsc_loo
     if (header_verify_steps(front, header, &variable)) return -1;
     header_bind_companions(front, header, &variable, 0);
     bind_variable(front, header, &variable);
+    if (header->form == LOOP_RANGE) header_start_range(front, header);
     struct binding *binding = front_variable(front, header->variable);
     if (!binding) return 0;
     int counts = header->form == LOOP_FOR;
@@ -173,7 +174,9 @@ static void loop_path(struct front *front, void *data) {
     int bad = 0, up;
     if (sharing->header) header = *sharing->header;
     front->in_subscript++; /* scalars in a header are in registers, even with --count-scalars */
-    bad = header.form == LOOP_FOR ? header_read_for(front, &header) : header_read_while(front, &header);
+    bad = header.form == LOOP_FOR     ? header_read_for(front, &header)
+          : header.form == LOOP_RANGE ? header_read_range(front, &header)
+                                      : header_read_while(front, &header);
     front->in_subscript--;
     up = header.step > 0;
     if (!bad)
@@ -226,8 +229,9 @@ static void loop_path(struct front *front, void *data) {
 }
 
 void front_for(struct front *front, CXCursor statement, const struct rsc_omp *share) {
-    struct sharing sharing = {statement, share, NULL};
-    if (front_kind(front, statement) != CXCursor_ForStmt) {
+    struct header range = {.form = LOOP_RANGE, .statement = statement};
+    struct sharing sharing = {statement, share, front_kind(front, statement) == CXCursor_ForStmt ? NULL : &range};
+    if (!front_is_for(front, statement)) {
         front_gap(front, statement, "the directive is not followed by a for loop");
         front_forget_assigned(front, statement, "changes");
         return;

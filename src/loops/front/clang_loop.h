@@ -22,7 +22,7 @@ struct moving {
     int64_t step; /* of a pointer: in elements */
 };
 
-enum loop_form { LOOP_FOR, LOOP_WHILE, LOOP_DO };
+enum loop_form { LOOP_FOR, LOOP_WHILE, LOOP_DO, LOOP_RANGE };
 
 struct header {
     enum loop_form form;
@@ -43,6 +43,8 @@ int refuse(struct header *header, const char *format, ...) __attribute__((format
 /* clang_header.c: each returns 0, or -1 with the reason. */
 int header_read_for(struct front *front, struct header *header);
 int header_read_while(struct front *front, struct header *header); /* after the changes of its variables are known */
+int header_read_range(struct front *front, struct header *header); /* clang_cxx.c */
+void header_start_range(struct front *front, struct header *header); /* its variable, in an iteration */
 struct moving *header_moving(struct front *front, struct header *header, CXCursor variable); /* NULL: too many */
 
 /* clang_induction.c: variables that the body changes by the same step in every iteration. */

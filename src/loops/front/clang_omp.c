@@ -250,7 +250,7 @@ static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statemen
         return;
     }
     if (!runs) { /* one thread runs it, as if the directive were absent */
-        if (omp->is_for && front_kind(front, statement) == CXCursor_ForStmt) front_for(front, statement, NULL);
+        if (omp->is_for && front_is_for(front, statement)) front_for(front, statement, NULL);
         else front_statement(front, statement);
         return;
     }

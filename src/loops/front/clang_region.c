@@ -145,12 +145,12 @@ static void look_outside(struct front *front, CXCursor statement) {
     struct rsc_omp *omp = front_omp_before(front, start);
     enum CXCursorKind kind = front_kind(front, statement);
     front->nesting++;
-    if (front->collecting && (omp || kind == CXCursor_ForStmt)) {
+    if (front->collecting && (omp || front_is_for(front, statement))) {
         front_forget_assigned(front, statement, "changes in a loop");
         front->nesting--;
         return;
     }
-    if (omp || kind == CXCursor_ForStmt) {
+    if (omp || front_is_for(front, statement)) {
         if (!begin_region(front, statement)) {
             if (omp) front_construct(front, omp, statement);
             else front_for(front, statement, NULL);

@@ -51,7 +51,7 @@ static enum CXChildVisitResult find_calls(CXCursor cursor, CXCursor parent, CXCl
     struct functions *functions = data;
     struct front *front = functions->front;
     (void)parent;
-    if (front_kind(front, cursor) == CXCursor_ForStmt && !functions->in_loop) {
+    if (front_is_for(front, cursor) && !functions->in_loop) {
         functions->in_loop = 1;
         front->clang.visitChildren(cursor, find_calls, functions);
         functions->in_loop = 0;
@@ -74,14 +74,28 @@ static enum CXChildVisitResult find_calls(CXCursor cursor, CXCursor parent, CXCl
     return CXChildVisit_Recurse;
 }
 
+static int is_function(struct front *front, CXCursor cursor) {
+    enum CXCursorKind kind = front_kind(front, cursor);
+    return (kind == CXCursor_FunctionDecl || kind == CXCursor_CXXMethod) && front->clang.isCursorDefinition(cursor);
+}
+
+/* Functions of C++ are also in namespaces and classes, but for those of the library. */
+static enum CXChildVisitResult inside(struct front *front, CXCursor cursor) {
+    enum CXCursorKind kind = front_kind(front, cursor);
+    int holds = kind == CXCursor_Namespace || kind == CXCursor_ClassDecl || kind == CXCursor_StructDecl ||
+                kind == CXCursor_LinkageSpec;
+    return front->is_cxx && holds && !front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(cursor))
+               ? CXChildVisit_Recurse
+               : CXChildVisit_Continue;
+}
+
 static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, CXClientData data) {
     struct functions *functions = data;
     struct front *front = functions->front;
     const char *file;
     unsigned line;
     (void)parent;
-    if (front_kind(front, cursor) != CXCursor_FunctionDecl || !front->clang.isCursorDefinition(cursor))
-        return CXChildVisit_Continue;
+    if (!is_function(front, cursor)) return inside(front, cursor);
     front_place(front, cursor, &file, &line);
     const char *wanted = front->options->function;
     if (wanted ? strcmp(front_name(front, cursor), wanted) != 0 : strcmp(file, front->main_file) != 0)
@@ -109,8 +123,7 @@ static enum CXChildVisitResult collect_calls(CXCursor cursor, CXCursor parent, C
     struct functions *functions = data;
     struct front *front = functions->front;
     (void)parent;
-    if (front_kind(front, cursor) != CXCursor_FunctionDecl || !front->clang.isCursorDefinition(cursor))
-        return CXChildVisit_Continue;
+    if (!is_function(front, cursor)) return inside(front, cursor);
     if (front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(cursor))) return CXChildVisit_Continue;
     front->clang.visitChildren(cursor, find_calls, functions);
     front_function(front, cursor);
@@ -160,8 +173,13 @@ static int build(struct front *front, CXTranslationUnit unit, const char *path, 
 
 int rsc_clang_source_read(const char *path, const char *source, size_t bytes, const struct rsc_c_options *options,
                           char **text, size_t *text_bytes, struct rsc_error *error) {
-    static const char *const arguments[] = {"-x", "cpp-output",      "-std=gnu17",
-                                            "-w", "-ferror-limit=0", "-fno-spell-checking"};
+    int is_cxx = rsc_c_source_is_cxx(path);
+    const char *const arguments[] = {"-x",
+                                     is_cxx ? "c++-cpp-output" : "cpp-output",
+                                     is_cxx ? "-std=gnu++20" : "-std=gnu17",
+                                     "-w",
+                                     "-ferror-limit=0",
+                                     "-fno-spell-checking"};
     struct CXUnsavedFile file = {"source.i", source, bytes};
     CXTranslationUnit unit = NULL;
     struct front *front = calloc(1, sizeof *front);
@@ -169,6 +187,7 @@ int rsc_clang_source_read(const char *path, const char *source, size_t bytes, co
     *text = NULL;
     if (!front) return rsc_fail_memory(error, path);
     front->options = options;
+    front->is_cxx = is_cxx;
     front->text = source;
     front->bytes = bytes;
     front->main_file = path;
@@ -203,6 +222,7 @@ out:
     free(front->known_call);
     free(front->known);
     free(front->pending);
+    free(front->sizes);
     free(front);
     return status;
 }

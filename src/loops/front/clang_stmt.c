@@ -100,6 +100,7 @@ static void declare(struct front *front, CXCursor variable) {
         return;
     }
     CXCursor start = kids.item[kids.count - 1];
+    if (front_cxx_declare(front, variable, start)) return;
     if (type_is_array(type) || type.kind == CXType_Record) {
         front_eval(front, start, &value);
         if (type_is_array(type)) front_gap(front, variable, "the initial values of an array");
@@ -223,6 +224,7 @@ void front_statement(struct front *front, CXCursor statement) {
         front->at_body = at_body;
         run_block(front, kids.item, kids.count, start, end);
         break;
+    case CXCursor_CXXForRangeStmt:
     case CXCursor_ForStmt: front_for(front, statement, NULL); break;
     case CXCursor_IfStmt: front_paths(front, if_path, &statement); break;
     case CXCursor_NullStmt: break;
