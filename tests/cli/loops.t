@@ -319,3 +319,9 @@ reusescope: x.F90: Fortran is not read, C and C++ only: write its loops as a .lo
 # A folder with the name of a compiler is not one.
 $ mkdir -p bin/cc bin/gcc; PATH=$PWD/bin:$PATH reusescope loops $SOURCE/examples/loops/matmul.c -D N=16 -t 1 -q --format json -o - | grep -c '"line"'
 5
+
+# Conditions that depend on data, in branches of different lengths: as many references counted as enumerated.
+$ for taken in 50 30 75; do reusescope loops tests/loops/recurrence.c -t 1 --taken $taken -q --format json -o - | /usr/bin/python3 -c 'import json, sys; r = json.load(sys.stdin)["loops"][0]; t = r["threads"][0]; print(t["exact"], r["references"] == t["executed"], r["distinct"] == t["distinct"], r["distinct"])'; done
+True True True 159
+True True True 159
+True True True 159
