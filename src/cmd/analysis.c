@@ -317,6 +317,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
         if (analysis->both && i % RSC_MODELS_MAX) options.cores = NULL;
         int status = rsc_engine_open(&analysis->engines[i], &analysis->spec, &options, error);
         if (status < 0) return status;
+        if (analysis->threads > analysis->count) rsc_engine_two_threads(analysis->engines[i]);
     }
     int status = rsc_every_size_start(analysis, error);
     if (!status && analysis->threads > 1 && analysis->count > 1)

@@ -93,6 +93,8 @@ struct rsc_engine_kind {
     void (*so_far)(const void *state, struct rsc_so_far *so_far);
     /* Says that about this many accesses will come in all; before the first. NULL: of no use. */
     void (*expect)(void *state, uint64_t accesses);
+    /* It may use a second thread from the first batch on; the numbers stay the same. NULL: it has no use for one. */
+    void (*two_threads)(void *state);
     /* Shows every distance to the observer from now on. NULL: it has none. */
     void (*watch)(void *state, const struct rsc_distance_watch *watch);
 };

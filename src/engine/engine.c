@@ -223,6 +223,10 @@ void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_fa
     if (engine->kind->so_far && !engine->failed) engine->kind->so_far(engine->state, so_far);
 }
 
+void rsc_engine_two_threads(struct rsc_engine *engine) {
+    if (engine->kind->two_threads) engine->kind->two_threads(engine->state);
+}
+
 void rsc_engine_expect(struct rsc_engine *engine, uint64_t accesses) {
     if (engine->kind->expect && accesses != RSC_UNKNOWN) engine->kind->expect(engine->state, accesses);
 }

@@ -59,6 +59,7 @@ struct auto_engine {
     enum { EXACT, PREVIEW, SAMPLED } mode;
     struct rsc_exact exact; /* dropped when sampled */
     struct rsc_counting counting;
+    int two_threads;   /* may be */
     uint64_t expected; /* references of the whole trace; UINT64_MAX: not known */
     uint64_t try_at; /* lines at which a preview begins */
     struct rsc_auto_preview preview;
@@ -132,21 +133,23 @@ static int pick(struct auto_engine *engine, const struct rsc_batch *batch, struc
     if (!parallel) options.workers = engine->options.workers = 1;
     int status = kind->create(&engine->picked, &options, NULL, error);
     if (status == 0) engine->kind = kind;
+    if (status == 0 && engine->two_threads && kind->two_threads) kind->two_threads(engine->picked);
     return status;
 }
 
 static int run_exact(struct auto_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
-    struct rsc_counting *block = &engine->counting;
+    struct rsc_counting *counting = &engine->counting;
     uint32_t count;
-    int status = rsc_counting_begin(block, batch, error);
-    while (!status && (count = rsc_counting_next(block)) > 0) {
-        int failed = rsc_exact_run(&engine->exact, block->lines, count, block->rd, block->ri);
+    int status = rsc_counting_begin(counting, batch, error);
+    while (!status && (count = rsc_counting_next(counting)) > 0) {
+        struct rsc_counting_block *block = counting->block;
+        int failed = rsc_exact_run(&engine->exact, counting->lines, count, block->rd, block->ri);
         if (failed < 0)
             return rsc_fail(error, failed, "out of memory (exact so far, %llu distinct lines)",
                             (unsigned long long)rsc_exact_distinct(&engine->exact));
-        status = rsc_counting_take(block, error);
+        status = rsc_counting_take(counting, error);
         if (engine->mode == PREVIEW && rsc_rng_below(&engine->rng, PREVIEW_BLOCKS) == 0)
-            rsc_auto_preview_take(&engine->preview, block->lines, block->rd, count);
+            rsc_auto_preview_take(&engine->preview, counting->lines, block->rd, count);
     }
     return status;
 }
@@ -154,17 +157,17 @@ static int run_exact(struct auto_engine *engine, const struct rsc_batch *batch, 
 /* ---- sampled ---- */
 
 static int run_sampled(struct auto_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
-    struct rsc_counting *block = &engine->counting;
+    struct rsc_counting *counting = &engine->counting;
     struct rsc_reference_cursor cursor;
     uint64_t before = rsc_shards_engine_references(engine->shards);
     uint32_t count;
     int status = rsc_engine_shards.push(engine->shards, batch, error);
     if (status < 0) return status;
     if (rsc_burst_sample_skip(&engine->burst, rsc_shards_engine_references(engine->shards) - before)) return 0;
-    rsc_references_start(&cursor, batch, block->line_shift);
-    while (!status && (count = rsc_references_fill(&cursor, block->lines, block->from, RSC_BURST_RUN)) > 0)
+    rsc_references_start(&cursor, batch, counting->line_shift);
+    while (!status && (count = rsc_references_fill(&cursor, counting->lines, counting->block->from, RSC_BURST_RUN)) > 0)
         if (!rsc_burst_sample_skip(&engine->burst, count))
-            status = rsc_burst_sample_take(&engine->burst, block->lines, count);
+            status = rsc_burst_sample_take(&engine->burst, counting->lines, count);
     return status < 0 ? rsc_fail_memory(error, "bursts") : 0;
 }
 
@@ -296,6 +299,8 @@ static void auto_so_far(const void *state, struct rsc_so_far *so_far) {
     if (so_far->references) so_far->error *= (double)sampled / (double)so_far->references;
 }
 
+static void auto_two_threads(void *state) { ((struct auto_engine *)state)->two_threads = 1; }
+
 static void auto_expect(void *state, uint64_t accesses) { ((struct auto_engine *)state)->expected = accesses; }
 
 /* With --error, memory depends on the sample's size, which is not known in advance. */
@@ -315,4 +320,5 @@ const struct rsc_engine_kind rsc_engine_auto = {
     .destroy = auto_destroy,
     .so_far = auto_so_far,
     .expect = auto_expect,
+    .two_threads = auto_two_threads,
 };

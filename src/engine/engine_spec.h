@@ -28,6 +28,9 @@ void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_fa
 /* Tells the engine about how many accesses will come in all; RSC_UNKNOWN: not known. Before the first. */
 void rsc_engine_expect(struct rsc_engine *engine, uint64_t accesses);
 
+/* Lets the engine use a second thread; before the first batch. */
+void rsc_engine_two_threads(struct rsc_engine *engine);
+
 /* Bytes used for this many distinct lines; 0: little, for any number of lines. */
 uint64_t rsc_engine_memory(const struct rsc_engine *engine, uint64_t lines);
 

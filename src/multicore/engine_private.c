@@ -108,15 +108,17 @@ static int assign_stacks(struct private_engine *engine, const struct rsc_batch *
 
 /* Finds the stack of each reference of the block, and the bytes it touches. */
 static void say_who(struct private_engine *engine) {
-    struct rsc_counting *block = &engine->counting;
-    const uint32_t *from = block->from, *stack_of_thread = engine->stack_of_thread;
-    struct rsc_private_columns columns = {block->batch->addr, block->batch->meta, from};
-    for (uint32_t i = 0; i < block->count; i++) {
-        uint64_t meta = block->batch->meta[from[i]];
-        block->stack[i] = stack_of_thread[rsc_meta_thread(meta)];
-        engine->who[i] = block->stack[i] | (rsc_meta_kind(meta) == RSC_WRITE ? RSC_PRIVATE_WRITES : 0);
+    struct rsc_counting *counting = &engine->counting;
+    const struct rsc_batch *batch = counting->batch;
+    const uint32_t *from = counting->block->from, *stack_of_thread = engine->stack_of_thread;
+    const uint32_t count = counting->block->count;
+    struct rsc_private_columns columns = {batch->addr, batch->meta, from};
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t meta = batch->meta[from[i]];
+        counting->stack[i] = stack_of_thread[rsc_meta_thread(meta)];
+        engine->who[i] = counting->stack[i] | (rsc_meta_kind(meta) == RSC_WRITE ? RSC_PRIVATE_WRITES : 0);
     }
-    engine->stacks.bytes_of(&columns, block->lines, engine->bytes, block->count, block->line_shift);
+    engine->stacks.bytes_of(&columns, counting->lines, engine->bytes, count, counting->line_shift);
 }
 
 /* ---- batches ---- */
@@ -131,19 +133,20 @@ static int explain(const struct private_engine *engine, int status, struct rsc_e
 
 static int private_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
     struct private_engine *engine = state;
-    struct rsc_counting *block = &engine->counting;
-    int status = rsc_counting_begin(block, batch, error);
+    struct rsc_counting *counting = &engine->counting;
+    int status = rsc_counting_begin(counting, batch, error);
     if (!status && assign_stacks(engine, batch) < 0) return explain(engine, RSC_ENOMEM, error);
-    while (!status && rsc_counting_next(block) > 0) {
-        int tagged = rsc_counting_tagged(block);
+    while (!status && rsc_counting_next(counting) > 0) {
+        struct rsc_counting_block *block = counting->block;
+        int tagged = rsc_counting_tagged(counting);
         say_who(engine);
-        struct rsc_private_references references = {block->lines, engine->who, engine->bytes,
+        struct rsc_private_references references = {counting->lines, engine->who, engine->bytes,
                                                     tagged ? block->tag : NULL, block->count};
-        status = rsc_coherent_stacks_run(&engine->stacks, &references, block->rd, block->no_ri ? NULL : block->ri,
+        status = rsc_coherent_stacks_run(&engine->stacks, &references, block->rd, counting->no_ri ? NULL : block->ri,
                                          tagged ? block->last_tag : NULL);
         if (status < 0) return explain(engine, status, error);
-        status = rsc_counting_take(block, error);
-        if (!status) rsc_sharing_name(&engine->stacks.sharing, rsc_counting_objects(block));
+        status = rsc_counting_take(counting, error);
+        if (!status) rsc_sharing_name(&engine->stacks.sharing, rsc_counting_objects(counting));
     }
     return status;
 }

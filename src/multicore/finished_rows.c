@@ -19,7 +19,7 @@ int rsc_sample_places_count(const struct rsc_sample_places *places, const struct
     for (uint32_t i = 0; i < UNITS; i++) rds[i] = rd, last[i] = use_tag, from[i] = access, tag[i] = tags[access];
     uint64_t units = (uint64_t)llround(record->weight / places->period);
     for (units = units ? units : 1; units; units -= units < UNITS ? units : UNITS)
-        if (rsc_attribution_count(places->attribution, batch, from, tag, rds, last,
+        if (rsc_attribution_count(places->attribution, batch, 0, from, tag, rds, last,
                                   units < UNITS ? (uint32_t)units : UNITS) < 0)
             return RSC_ENOMEM;
     return 0;

@@ -222,7 +222,7 @@ static struct rsc_profile *by_hand(const struct traced *traced, const struct rsc
             for (uint32_t i = 0; i < count; i++) line_tags[i] = tags[from[i]];
             assert_int_equal(rsc_exact_run_tagged(&exact, lines, line_tags, count, rd, ri, last_tag), 0);
             for (uint32_t i = 0; i < count; i++) assert_true(rd[i] != RSC_RD_COLD || last_tag[i] == RSC_TAG_NONE);
-            assert_int_equal(rsc_attribution_count(attribution, &batch, from, line_tags, rd, last_tag, count), 0);
+            assert_int_equal(rsc_attribution_count(attribution, &batch, 0, from, line_tags, rd, last_tag, count), 0);
         }
     }
     assert_int_equal(rsc_attribution_fill(attribution, profile), 0);

@@ -5,7 +5,8 @@
  * accesses that straddle lines, go through 1 to 5 workers, in each of the ways, in slices
  * of 1 reference and more, chosen around the trace's own length too. Every number of the profile
  * must be that of the serial engine; distances, intervals, threads and pairs are
- * counted by brute force as well.
+ * counted by brute force as well. The exact engine that counts in a second thread is the
+ * serial one, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,6 +123,9 @@ static void push_in_batches(const struct rsc_engine_kind *kind, void *state, con
     free(events);
 }
 
+/* A slice that says: in two threads. */
+#define TWO_THREADS UINT32_MAX
+
 static struct rsc_profile *analyse(const struct rsc_engine_kind *kind, const struct rsc_engine_options *options,
                                    uint32_t slice, const struct traced *traced, struct rsc_rng *rng) {
     struct rsc_profile *profile = NULL;
@@ -129,6 +133,7 @@ static struct rsc_profile *analyse(const struct rsc_engine_kind *kind, const str
     void *state;
     if (kind->create(&state, options, NULL, &error) < 0) fail_msg("%s", error.message);
     if (kind == &rsc_parallel_rounds && slice) rsc_rounds_set_slice(state, slice);
+    if (slice == TWO_THREADS) kind->two_threads(state);
     push_in_batches(kind, state, traced, rng);
     if (kind->finish(state, &profile, &error) < 0) fail_msg("%s", error.message);
     kind->destroy(state);
@@ -266,6 +271,10 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
     struct truth truth;
     brute_force(&truth, &traced, options.line_bytes, options.max_distance ? options.max_distance : UINT64_MAX);
     struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, rng);
+    struct rsc_profile *apart = analyse(&rsc_engine_exact, &options, TWO_THREADS, &traced, rng);
+    check_truth(&truth, apart, traced.pc && options.attribute != 2, options.no_ri);
+    check_same(serial, apart);
+    rsc_profile_free(apart);
     options.workers = 1 + (uint32_t)rsc_rng_below(rng, 5);
     struct rsc_profile *parallel =
         analyse(some_way(rng, &traced, options.attribute), &options, some_slice(rng, truth.references), &traced, rng);

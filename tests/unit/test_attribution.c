@@ -615,7 +615,7 @@ static void few_numbers_and_sums(void **state) {
         assert_int_equal(rsc_attribution_new(&attribution, &options, NULL), 0);
         assert_int_equal(rsc_attribution_tags(attribution, &batch, tags), 0);
         for (uint32_t i = 0; i < SITES * TIMES; i++) last_tag[i] = i < SITES ? RSC_TAG_NONE : tags[0];
-        assert_int_equal(rsc_attribution_count(attribution, &batch, from, tags, rd, last_tag, scene.count), 0);
+        assert_int_equal(rsc_attribution_count(attribution, &batch, 0, from, tags, rd, last_tag, scene.count), 0);
         assert_int_equal(rsc_attribution_fill(attribution, profile), 0);
         assert_int_equal(profile->object_count, SITES);
         for (size_t i = 0; i < SITES; i++) {

@@ -2,8 +2,8 @@
  * attribution.c - the tables, and tags for accesses; see attribution.h.
  *
  * Events come with a batch and take effect at their place in it. Calls and returns
- * are followed while tagging. Changes to objects are kept in a list and applied when
- * counting reaches their place; the rest are applied when the next batch comes.
+ * are followed while tagging. Changes to objects are news for counting, which makes
+ * them when it reaches their place, or at the latest when the next batch comes.
  */
 #include "distance/count/attribution.h"
 
@@ -183,6 +183,7 @@ int rsc_attribution_new(struct rsc_attribution **out, const struct rsc_attributi
     a->numbered = calloc(a->number_limit, sizeof *a->numbered);
     a->far_bin = rsc_tally_bin(FAR_DISTANCE, UINT32_MAX);
     a->number_count = 1;
+    a->change_at = UINT32_MAX;
     if (!a->pair_objects || !a->sums || !a->numbered || rsc_u64_table_init(&a->number_of, a->number_limit) < 0)
         goto fail;
     a->pairs.leaving = add_pair_to_code;
@@ -207,7 +208,8 @@ void rsc_attribution_free(struct rsc_attribution *a) {
     free(a->numbered);
     rsc_u64_table_free(&a->number_of);
     rsc_stride_votes_free(&a->strides);
-    free(a->changes);
+    rsc_news_free(&a->news);
+    rsc_news_free(&a->learnt);
     free(a);
 }
 
@@ -222,36 +224,98 @@ static int make_change(struct rsc_attribution *a, const struct object_change *ch
 }
 
 int rsc_attribution_make_changes(struct rsc_attribution *a, uint32_t upto) {
-    while (a->change_next < a->change_count && a->changes[a->change_next].at <= upto)
-        if (make_change(a, &a->changes[a->change_next++]) < 0) return RSC_ENOMEM;
+    for (; a->change_next < a->change_end; a->change_next++) {
+        const struct news_item *item = &a->learnt.items[a->change_next];
+        if (item->what != NEWS_CHANGE) continue;
+        a->change_at = item->change.at;
+        if (a->change_at > upto) return 0;
+        if (make_change(a, &item->change) < 0) return RSC_ENOMEM;
+    }
+    a->change_at = UINT32_MAX;
     return 0;
 }
 
-static int note_change(struct rsc_attribution *a, const struct rsc_event *event) {
-    struct object_change change = {.at = event->at, .type = event->type, .start = event->a, .bytes = event->b};
+/* ---- news ---- */
+
+static int tell_change(struct rsc_attribution *a, const struct rsc_event *event) {
+    struct news_item *item = rsc_news_add(&a->news, NEWS_CHANGE);
+    if (!item) return RSC_ENOMEM;
+    item->change = (struct object_change){.at = event->at, .type = event->type, .start = event->a, .bytes = event->b};
     if (event->type == RSC_EVENT_ALLOC) {
         uint32_t pcs = event->data_bytes / 8u;
-        change.number =
+        item->change.number =
             pcs ? rsc_call_paths_node(&a->paths, event->data, pcs) : rsc_call_paths_current(&a->paths, event->thread);
     } else if (event->type == RSC_EVENT_MAP) {
-        int name = rsc_objects_add_mapping(&a->objects, event);
-        if (name == RSC_EFORMAT) return 0;
-        if (name < 0) return name;
-        uint64_t offset;
-        memcpy(&offset, event->data, sizeof offset);
-        change.number = (uint32_t)name;
-        change.is_data = offset != 0;
+        item->map = rsc_news_copy_event(event);
+        if (!item->map) return RSC_ENOMEM;
     }
-    if (a->change_count == a->change_room) {
-        uint32_t room = a->change_room ? 2 * a->change_room : 64;
-        struct object_change *changes = realloc(a->changes, room * sizeof *changes);
-        if (!changes) return RSC_ENOMEM;
-        a->changes = changes;
-        a->change_room = room;
-    }
-    a->changes[a->change_count++] = change;
     return 0;
 }
+
+/* Names the mapping of a change. Returns 0 or RSC_ENOMEM. */
+static int learn_mapping(struct rsc_attribution *a, struct news_item *item) {
+    int name = rsc_objects_add_mapping(&a->objects, item->map);
+    if (name == RSC_EFORMAT) item->change.bytes = 0; /* changes nothing */
+    else if (name < 0) return name;
+    else {
+        uint64_t offset;
+        memcpy(&offset, item->map->data, sizeof offset);
+        item->change.number = (uint32_t)name;
+        item->change.is_data = offset != 0;
+    }
+    return 0;
+}
+
+static void learn_access(struct rsc_attribution *a, const struct news_item *item) {
+    uint32_t row = rsc_places_row(&a->places, item->tag);
+    if (row != RSC_CODE_OTHER)
+        rsc_stride_votes_see(&a->strides, row, rsc_places_pc(&a->places, item->tag), item->thread, item->address,
+                             item->bytes);
+}
+
+static int learn_item(struct rsc_attribution *a, size_t at) {
+    struct news_item *item = &a->learnt.items[at];
+    switch (item->what) {
+    case NEWS_BATCH:
+        a->change_end = at;
+        if (rsc_attribution_make_changes(a, UINT32_MAX) < 0) return RSC_ENOMEM;
+        a->change_next = at + 1;
+        return 0;
+    case NEWS_CODE: rsc_objects_see_code(&a->objects, item->pc); return 0;
+    case NEWS_CHANGE: return item->map ? learn_mapping(a, item) : 0;
+    case NEWS_WINDOW: rsc_stride_votes_begin(&a->strides); return 0;
+    case NEWS_ACCESS: learn_access(a, item); return 0;
+    }
+    return 0;
+}
+
+void rsc_attribution_news(struct rsc_attribution *a, struct rsc_attribution_news *news) {
+    *news = a->news;
+    a->news = (struct rsc_attribution_news){0};
+    a->is_news = 0;
+}
+
+int rsc_attribution_learn(struct rsc_attribution *a, struct rsc_attribution_news *news) {
+    int status = rsc_attribution_make_changes(a, UINT32_MAX); /* of the batch before */
+    rsc_news_free(&a->learnt);
+    a->learnt = *news;
+    *news = (struct rsc_attribution_news){0};
+    a->has_fetches |= a->learnt.has_fetches;
+    a->change_next = a->change_end = 0;
+    for (size_t i = 0; !status && i < a->learnt.count; i++) status = learn_item(a, i);
+    if (status < 0) return status;
+    a->change_end = a->learnt.count;
+    return rsc_attribution_make_changes(a, 0); /* finds the first one */
+}
+
+int rsc_attribution_learn_own(struct rsc_attribution *a) {
+    struct rsc_attribution_news news;
+    if (!a->is_news) return 0;
+    rsc_attribution_news(a, &news);
+    return rsc_attribution_learn(a, &news);
+}
+
+void rsc_attribution_count_apart(struct rsc_attribution *a) { a->is_apart = 1; }
 
 static int take_event(struct rsc_attribution *a, const struct rsc_event *event) {
     if (event->thread >= RSC_THREADS_MAX) return 0;
@@ -261,7 +325,7 @@ static int take_event(struct rsc_attribution *a, const struct rsc_event *event) 
     case RSC_EVENT_THREAD_START: rsc_call_paths_restart(&a->paths, event->thread); return 0;
     case RSC_EVENT_ALLOC:
     case RSC_EVENT_FREE:
-    case RSC_EVENT_MAP: return note_change(a, event);
+    case RSC_EVENT_MAP: return tell_change(a, event);
     default: return 0;
     }
 }
@@ -282,8 +346,9 @@ static int next_group(struct rsc_attribution *a, uint64_t pc, uint32_t node, uin
         int is_new = 0;
         found = rsc_places_group(&a->places, &a->paths, pc, node, &is_new);
         if (found == UINT32_MAX) return RSC_ENOMEM;
-        if (is_new) rsc_objects_see_code(&a->objects, pc);
-        before = &a->places.groups[*group];
+        struct news_item *news = is_new ? rsc_news_add(&a->news, NEWS_CODE) : NULL;
+        if (is_new && !news) return RSC_ENOMEM;
+        if (is_new) news->pc = pc;
     }
     before->next[1] = guess;
     before->next[0] = found;
@@ -331,28 +396,31 @@ static inline int give_tags(struct rsc_attribution *a, const struct rsc_batch *b
     return 0;
 }
 
-/* Strides, in windows of the run that do not depend on how batches are cut. */
-static void see_strides(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *tags) {
+/* Accesses for strides, in windows of the run that do not depend on how batches are cut. */
+static int tell_accesses(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *tags) {
     for (uint64_t i = 0; batch->pc && i < batch->count; i++) {
         uint64_t at = (a->accesses + i) % RSC_STRIDE_EVERY;
         if (at >= RSC_STRIDE_WINDOW) {
             i += RSC_STRIDE_EVERY - 1 - at;
             continue;
         }
-        if (!at) rsc_stride_votes_begin(&a->strides);
-        uint32_t row = rsc_places_row(&a->places, tags[i]);
-        if (row != RSC_CODE_OTHER)
-            rsc_stride_votes_see(&a->strides, row, rsc_places_pc(&a->places, tags[i]), rsc_meta_thread(batch->meta[i]),
-                                 batch->addr[i], rsc_meta_size(batch->meta[i]));
+        if (!at && !rsc_news_add(&a->news, NEWS_WINDOW)) return RSC_ENOMEM;
+        struct news_item *item = rsc_news_add(&a->news, NEWS_ACCESS);
+        if (!item) return RSC_ENOMEM;
+        item->tag = tags[i];
+        item->thread = rsc_meta_thread(batch->meta[i]);
+        item->bytes = rsc_meta_size(batch->meta[i]);
+        item->address = batch->addr[i];
     }
     a->accesses += batch->count;
+    return 0;
 }
 
 int rsc_attribution_tags(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t *tags) {
     uint32_t done = 0;
     struct tagging tagging = {.thread = UINT64_MAX, .line = UINT64_MAX, .group = a->group_before};
-    if (rsc_attribution_make_changes(a, UINT32_MAX) < 0) return RSC_ENOMEM;
-    a->change_next = a->change_count = 0;
+    a->is_news = 1;
+    if (a->news.count && !rsc_news_add(&a->news, NEWS_BATCH)) return RSC_ENOMEM;
     for (uint32_t e = 0; e < batch->event_count; e++) {
         const struct rsc_event *event = &batch->events[e];
         uint32_t at = event->at < batch->count ? event->at : batch->count;
@@ -365,9 +433,8 @@ int rsc_attribution_tags(struct rsc_attribution *a, const struct rsc_batch *batc
     }
     if (give_tags(a, batch, done, batch->count, tags, &tagging) < 0) return RSC_ENOMEM;
     a->group_before = tagging.group;
-    if (rsc_meta_kind(tagging.metas) & RSC_FETCH) a->has_fetches = 1;
-    if (!a->has_gaps) see_strides(a, batch, tags);
-    return 0;
+    if (rsc_meta_kind(tagging.metas) & RSC_FETCH) a->news.has_fetches = 1;
+    return a->has_gaps ? 0 : tell_accesses(a, batch, tags);
 }
 
 void rsc_attribution_step(struct rsc_attribution *a, uint32_t tag, uint64_t from, uint64_t to, uint32_t bytes) {
@@ -379,7 +446,9 @@ void rsc_attribution_step(struct rsc_attribution *a, uint32_t tag, uint64_t from
 
 void rsc_attribution_keep_objects(struct rsc_attribution *a, uint64_t *objects) { a->kept_objects = objects; }
 
-int rsc_attribution_count(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *from,
-                          const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag, uint32_t count) {
-    return a->run(a, batch, from, tags, rd, last_tag, count);
+int rsc_attribution_count(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t first,
+                          const uint32_t *from, const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag,
+                          uint32_t count) {
+    if (!a->is_apart && rsc_attribution_learn_own(a) < 0) return RSC_ENOMEM;
+    return a->run(a, batch, first, from, tags, rd, last_tag, count);
 }

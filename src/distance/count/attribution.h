@@ -52,13 +52,25 @@ void rsc_attribution_step(struct rsc_attribution *attribution, uint32_t tag, uin
                           uint32_t bytes);
 
 /*
- * Counts references: made by access from[i] of the batch, with its tag tags[i], distance
- * rd[i] (UINT32_MAX: cold, one less: invalidated; neither makes a pair), previous use of
- * the line tagged last_tag[i]. Objects are looked up by the access's address as of its
- * place among the batch's events. Returns 0 or RSC_ENOMEM.
+ * Counts references: made by access from[i] of the batch, or of the part of it that begins
+ * with its access `first`; with the tag tags[i], distance rd[i] (UINT32_MAX: cold, one
+ * less: invalidated; neither makes a pair), previous use of the line tagged last_tag[i].
+ * Objects are looked up by the access's address as of its place among the batch's events.
+ * Returns 0 or RSC_ENOMEM.
  */
-int rsc_attribution_count(struct rsc_attribution *attribution, const struct rsc_batch *batch, const uint32_t *from,
-                          const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag, uint32_t count);
+int rsc_attribution_count(struct rsc_attribution *attribution, const struct rsc_batch *batch, uint32_t first,
+                          const uint32_t *from, const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag,
+                          uint32_t count);
+
+/*
+ * Counting in another thread than tagging. After count_apart(), the tagging thread takes
+ * the news of a batch and hands them over; the counting thread learns them, which frees
+ * them, before it counts the batch. learn() returns 0 or RSC_ENOMEM.
+ */
+struct rsc_attribution_news;
+void rsc_attribution_count_apart(struct rsc_attribution *attribution);
+void rsc_attribution_news(struct rsc_attribution *attribution, struct rsc_attribution_news *news);
+int rsc_attribution_learn(struct rsc_attribution *attribution, struct rsc_attribution_news *news);
 
 /*
  * From now on rsc_attribution_count() also writes the object of each reference to

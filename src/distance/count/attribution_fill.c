@@ -279,6 +279,7 @@ static int fill_mappings(struct rsc_attribution *a, struct rsc_profile *profile)
 }
 
 int rsc_attribution_fill(struct rsc_attribution *a, struct rsc_profile *profile) {
+    if (rsc_attribution_learn_own(a) < 0) return RSC_ENOMEM;
     rsc_attribution_end(a);
     if (a->code.failed) return RSC_ENOMEM;
     if (rsc_attribution_make_changes(a, UINT32_MAX) < 0 || fill_code(a, profile) < 0 || fill_pairs(a, profile) < 0 ||

@@ -53,14 +53,14 @@ static uint32_t find_objects(struct rsc_attribution *a, const struct rsc_batch *
 }
 
 /* The same, as of each reference's place among the changes. Or RSC_ENOMEM. */
-static int find_objects_among_changes(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *from,
-                                      uint32_t *object, uint32_t count) {
+static int find_objects_among_changes(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t first,
+                                      const uint32_t *from, uint32_t *object, uint32_t count) {
     for (uint32_t done = 0; done < count;) {
         uint32_t part = done;
-        if (rsc_attribution_make_changes(a, from[done]) < 0) return RSC_ENOMEM;
-        uint32_t until = a->change_next < a->change_count ? a->changes[a->change_next].at : UINT32_MAX;
-        if (from[count - 1] < until) part = count;
-        while (part < count && from[part] < until) part++;
+        if (rsc_attribution_make_changes(a, first + from[done]) < 0) return RSC_ENOMEM;
+        uint32_t until = a->change_at;
+        if (first + from[count - 1] < until) part = count;
+        while (part < count && first + from[part] < until) part++;
         if (a->objects.known) {
             uint32_t found = find_objects(a, batch, from + done, object + done, part - done);
             if (found < part - done) return (int)(done + found);
@@ -110,14 +110,15 @@ static void count_chunk(struct rsc_attribution *a, const struct chunk *chunk, ui
     }
 }
 
-int RSC_WIDE(rsc_attribution_run)(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *from,
-                                  const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag, uint32_t count) {
+int RSC_WIDE(rsc_attribution_run)(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t first,
+                                  const uint32_t *from, const uint32_t *tags, const uint32_t *rd,
+                                  const uint32_t *last_tag, uint32_t count) {
     struct chunk chunk;
     for (uint32_t done = 0, part; done < count; done += part) {
         part = count - done < CHUNK ? count - done : CHUNK;
         memset(chunk.object, 0, sizeof chunk.object);
-        if (a->objects.known || a->change_next < a->change_count) {
-            int found = find_objects_among_changes(a, batch, from + done, chunk.object, part);
+        if (a->objects.known || a->change_at != UINT32_MAX) {
+            int found = find_objects_among_changes(a, batch, first, from + done, chunk.object, part);
             if (found < 0 || (!found && rsc_attribution_renumber(a) < 0)) return RSC_ENOMEM;
             part = (uint32_t)found;
         }

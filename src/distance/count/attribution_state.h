@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "base/fail.h"
 #include "distance/count/attribution.h"
+#include "distance/count/attribution_news.h"
 #include "distance/count/narrow_tally.h"
 #include "distance/count/objects.h"
 #include "distance/count/pair_sums.h"
@@ -15,15 +16,6 @@
 /* The code row of instructions that the tables had no room for: row 0 of places. */
 #define RSC_CODE_OTHER 0u
 
-/* An ALLOC, FREE or MAP event of the batch, independent of the batch's memory. */
-struct object_change {
-    uint32_t at; /* before this access */
-    uint16_t type;
-    uint16_t is_data;
-    uint32_t number; /* ALLOC: call-path node; MAP: name */
-    uint64_t start, bytes;
-};
-
 /* The object that holds most far reuses of a pair, by majority vote; variables vote together, as each line has its
  * own key. */
 struct pair_object {
@@ -32,17 +24,24 @@ struct pair_object {
 };
 
 /* As rsc_attribution_count(). */
-typedef int rsc_attribution_run_fn(struct rsc_attribution *, const struct rsc_batch *, const uint32_t *,
+typedef int rsc_attribution_run_fn(struct rsc_attribution *, const struct rsc_batch *, uint32_t, const uint32_t *,
                                    const uint32_t *, const uint32_t *, const uint32_t *, uint32_t);
 RSC_WIDE_DECLARE(rsc_attribution_run_fn, rsc_attribution_run); /* attribution_kernel.c */
 
 struct rsc_attribution {
     rsc_attribution_run_fn *run;
+    /* Tagging (attribution_news.h): */
     struct rsc_call_paths paths;
-
     struct rsc_places places;
-    uint32_t group_before;        /* of the last access */
-    int has_fetches;              /* some access may be one */
+    uint32_t group_before; /* of the last access */
+    int has_gaps;          /* as in the options */
+    uint64_t accesses;     /* seen so far */
+    struct rsc_attribution_news news;
+    int is_news; /* a batch was tagged since the news were taken */
+
+    /* Counting: */
+    int is_apart;    /* in another thread: news are brought by rsc_attribution_learn() */
+    int has_fetches; /* some access may be one */
     struct rsc_narrow_tally code; /* by row of places, without counts still in pairs and sums */
 
     struct rsc_sum_set *sums; /* owned */
@@ -59,13 +58,12 @@ struct rsc_attribution {
     uint32_t far_bin; /* from here on a reuse is far */
     uint32_t cap; /* distances from here on are counted as this */
 
-    struct object_change *changes; /* of the batch being counted, in order; owned */
-    uint32_t change_count, change_room, change_next;
+    struct rsc_attribution_news learnt; /* of the batch being counted; its changes are made in order */
+    size_t change_next, change_end; /* items that may be changes not made yet */
+    uint32_t change_at;             /* the place of the first; UINT32_MAX: there is none */
     struct rsc_objects objects;
     struct pair_object *pair_objects; /* by row of pairs; owned */
     struct rsc_stride_votes strides;
-    int has_gaps; /* as in the options */
-    uint64_t accesses; /* seen so far */
     uint64_t *kept_objects; /* the caller's, by reference; NULL: not wanted */
 };
 
@@ -82,7 +80,10 @@ int rsc_attribution_renumber(struct rsc_attribution *attribution);
 /* Ends counting. */
 void rsc_attribution_end(struct rsc_attribution *attribution);
 
-/* Applies the changes before access `upto`. Returns 0 or RSC_ENOMEM. */
+/* Learns the news of all batches tagged so far. Returns 0 or RSC_ENOMEM. */
+int rsc_attribution_learn_own(struct rsc_attribution *attribution);
+
+/* Makes the changes before access `upto`. Returns 0 or RSC_ENOMEM. */
 int rsc_attribution_make_changes(struct rsc_attribution *attribution, uint32_t upto);
 
 #endif

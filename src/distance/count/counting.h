@@ -10,18 +10,36 @@
  *       rsc_counting_take()            counts the block
  *   rsc_counting_profile(), rsc_counting_fill_code()
  *
- * A block is small enough for its columns to stay in L1 and L2 between these steps.
+ * A block is small enough for its columns to stay in L1 and L2 between these steps. Blocks can be counted in a thread
+ * of their own (rsc_counting_behind()), while the stack goes through the next ones: the numbers are the same.
  */
 #ifndef RSC_DISTANCE_COUNT_COUNTING_H
 #define RSC_DISTANCE_COUNT_COUNTING_H
 
+#include "base/take_behind.h"
 #include "distance/count/access_tags.h"
 #include "distance/count/accumulate.h"
+#include "distance/count/attribution_news.h"
 #include "distance/count/top_lines.h"
 #include "distance/engine_kind.h"
 #include "trace/references.h"
 
 #define RSC_COUNTING_BLOCK 2048u
+#define RSC_COUNTING_DEPTH 16u /* blocks of 80 KiB between the two threads */
+
+/* What the stack finds of a block, and what counting needs to know of its accesses. */
+struct rsc_counting_block {
+    uint32_t count;
+    uint32_t from[RSC_COUNTING_BLOCK]; /* access of the batch; in `behind`, of addr and meta */
+    uint32_t rd[RSC_COUNTING_BLOCK];
+    uint32_t tag[RSC_COUNTING_BLOCK], last_tag[RSC_COUNTING_BLOCK];
+    uint64_t ri[RSC_COUNTING_BLOCK];
+    /* In `behind`, where the batch is gone: */
+    uint32_t first; /* access of the batch */
+    int begins;     /* a batch: with news */
+    struct rsc_attribution_news news;
+    uint64_t addr[RSC_COUNTING_BLOCK], meta[RSC_COUNTING_BLOCK];
+};
 
 struct rsc_counting {
     struct rsc_accumulator sum;
@@ -33,20 +51,28 @@ struct rsc_counting {
     int no_ri;
     struct rsc_reference_cursor cursor; /* in `batch` */
     const struct rsc_batch *batch;      /* of the last rsc_counting_begin() */
-    /* the block: */
-    uint32_t count;
-    uint64_t lines[RSC_COUNTING_BLOCK];
-    uint64_t ri[RSC_COUNTING_BLOCK];
+    uint64_t references;                /* given to the stack */
+    struct rsc_counting_block *block;   /* the one before the stack */
+    uint64_t lines[RSC_COUNTING_BLOCK]; /* of it */
+    uint32_t stack[RSC_COUNTING_BLOCK]; /* for observers; set by engines with more than one stack */
     uint64_t objects[RSC_COUNTING_BLOCK]; /* the object of each reference */
-    uint32_t from[RSC_COUNTING_BLOCK];    /* access of the batch */
-    uint32_t stack[RSC_COUNTING_BLOCK];   /* for observers; set by engines with more than one stack */
-    uint32_t rd[RSC_COUNTING_BLOCK];
-    uint32_t tag[RSC_COUNTING_BLOCK], last_tag[RSC_COUNTING_BLOCK];
+
+    struct rsc_counting_block *blocks; /* one; or RSC_COUNTING_DEPTH of `behind`; owned */
+    int is_behind, begins; /* begins: no block of the batch was given yet */
+    struct rsc_take_behind behind; /* takes blocks; only its thread uses `sum` then, but for `accesses` */
+    struct rsc_thread *threads;    /* the names in the last batch; owned */
+    uint32_t thread_count, thread_room;
 };
 
 /* `keep_objects`: the engine uses rsc_counting_objects(). Returns 0 or RSC_ENOMEM; may be freed either way. */
 int rsc_counting_init(struct rsc_counting *counting, const struct rsc_engine_options *options, int keep_objects);
 void rsc_counting_free(struct rsc_counting *counting);
+
+/*
+ * From now on blocks are counted in another thread, unless someone looks at each (top lines, objects, an observer), or
+ * there is no thread to be had. Before the first batch.
+ */
+void rsc_counting_behind(struct rsc_counting *counting);
 
 /* Starts a batch, which must stay valid until its last block is counted. Returns 0 or an error. */
 int rsc_counting_begin(struct rsc_counting *counting, const struct rsc_batch *batch, struct rsc_error *error);

@@ -138,7 +138,7 @@ int rsc_late_attribution_count(struct rsc_late_attribution *late, const uint64_t
             late->rd[i] = (uint32_t)outcomes[i];
             late->last_tag[i] = (uint32_t)(outcomes[i] >> 32);
         }
-        if (rsc_attribution_count(late->counting, &late->current->batch, late->from, late->tag, late->rd,
+        if (rsc_attribution_count(late->counting, &late->current->batch, 0, late->from, late->tag, late->rd,
                                   late->last_tag, part) < 0)
             return RSC_ENOMEM;
         outcomes += part;

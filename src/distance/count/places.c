@@ -1,7 +1,7 @@
 /* places.c - see places.h. */
 #include "distance/count/places.h"
 
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 #include <reusescope/error.h>
@@ -9,6 +9,11 @@
 #include "base/pages.h"
 
 #define NO_MEMORY UINT32_MAX
+
+/* Those with a call path, one without for each chunk, and RSC_GROUP_NONE. */
+static size_t groups_bytes(const struct rsc_places *places) {
+    return (places->group_limit + places->chunk_limit + 2ull) * sizeof *places->groups;
+}
 
 static size_t rows_bytes(const struct rsc_places *places) {
     return (places->chunk_limit + 1ull) * sizeof *places->rows << RSC_CHUNK_BITS;
@@ -19,8 +24,7 @@ int rsc_places_init(struct rsc_places *places, uint32_t groups, uint32_t rows) {
     places->group_limit = groups < 1 ? 1 : groups < RSC_GROUPS_MOST / 2 ? groups : RSC_GROUPS_MOST / 2;
     places->row_limit = rows < 1 ? 1 : rows < RSC_GROUPS_MOST / 2 ? rows : RSC_GROUPS_MOST / 2;
     places->chunk_limit = places->row_limit / 2 + 1; /* most chunks have several rows */
-    places->group_room = 1024;
-    places->groups = calloc(places->group_room, sizeof *places->groups);
+    places->groups = rsc_pages_reserve(groups_bytes(places));
     places->rows = rsc_pages_reserve(rows_bytes(places));
     places->row_pc = rsc_pages_reserve((places->row_limit + 1ull) * sizeof *places->row_pc);
     places->group_count = places->chunk_count = places->row_count = 1;
@@ -32,7 +36,7 @@ int rsc_places_init(struct rsc_places *places, uint32_t groups, uint32_t rows) {
 }
 
 void rsc_places_free(struct rsc_places *places) {
-    free(places->groups);
+    rsc_pages_free(places->groups, groups_bytes(places));
     rsc_pages_free(places->rows, rows_bytes(places));
     rsc_pages_free(places->row_pc, (places->row_limit + 1ull) * sizeof *places->row_pc);
     rsc_u64_table_free(&places->group_of);
@@ -58,21 +62,13 @@ static uint32_t chunk_of(struct rsc_places *places, uint64_t line, int *is_new) 
     return places->chunk_count++;
 }
 
-static int reserve_group(struct rsc_places *places) {
-    if (places->group_count < places->group_room) return 0;
-    struct rsc_place_group *groups = realloc(places->groups, 2ull * places->group_room * sizeof *groups);
-    if (!groups) return RSC_ENOMEM;
-    places->groups = groups;
-    places->group_room *= 2;
-    return 0;
-}
-
 /* Makes a group that is not in the table. */
 static uint32_t new_group(struct rsc_places *places, uint64_t key, uint64_t line, uint32_t node, int *is_new) {
     if (key == RSC_CALL_KEY_NONE) return RSC_GROUP_NONE;
     uint32_t chunk = chunk_of(places, line, is_new), group = places->group_count;
     if (!chunk || chunk == NO_MEMORY) return chunk;
-    if (reserve_group(places) < 0 || table_add(&places->group_of, key, group) < 0) return NO_MEMORY;
+    if (table_add(&places->group_of, key, group) < 0) return NO_MEMORY;
+    assert(group <= places->group_limit + places->chunk_limit);
     places->groups[group] = (struct rsc_place_group){.line = line, .node = node, .chunk = chunk};
     return places->group_count++;
 }

@@ -33,8 +33,8 @@ struct rsc_place_group {
 };
 
 struct rsc_places {
-    struct rsc_place_group *groups; /* owned */
-    uint32_t group_count, group_room;
+    struct rsc_place_group *groups; /* never moves: read while others are added. Owned */
+    uint32_t group_count;
     uint32_t group_limit;          /* of those with a call path; there may be one without for each chunk more */
     struct rsc_u64_table group_of; /* rsc_call_paths_key(node, first pc of the chunk) -> group */
 

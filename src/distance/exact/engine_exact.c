@@ -1,6 +1,7 @@
 /*
- * engine_exact.c - the exact engine, one core: the kernel (exact_state.h) turns lines
- * into distances; counting.h does everything before and after.
+ * engine_exact.c - the exact engine, one stack: the kernel (exact_state.h) turns lines
+ * into distances; counting.h does everything before and after, in a second thread where
+ * that may be and there is code to attribute to.
  */
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@
 struct exact_engine {
     struct rsc_exact exact;
     struct rsc_counting counting;
+    int two_threads; /* may be; decided by the first accesses */
 };
 
 static void exact_destroy(void *state) {
@@ -48,15 +50,20 @@ static int explain(const struct exact_engine *engine, int status, struct rsc_err
 
 static int exact_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
     struct exact_engine *engine = state;
-    struct rsc_counting *block = &engine->counting;
+    struct rsc_counting *counting = &engine->counting;
     uint32_t count;
-    int status = rsc_counting_begin(block, batch, error);
-    while (!status && (count = rsc_counting_next(block)) > 0) {
-        int failed = rsc_counting_tagged(block)
-                         ? rsc_exact_run_tagged(&engine->exact, block->lines, block->tag, count, block->rd, block->ri,
-                                                block->last_tag)
-                         : rsc_exact_run(&engine->exact, block->lines, count, block->rd, block->ri);
-        status = failed < 0 ? explain(engine, failed, error) : rsc_counting_take(block, error);
+    if (engine->two_threads && batch->count) {
+        engine->two_threads = 0;
+        if (batch->pc && counting->tags.attribute != 2) rsc_counting_behind(counting);
+    }
+    int status = rsc_counting_begin(counting, batch, error);
+    while (!status && (count = rsc_counting_next(counting)) > 0) {
+        struct rsc_counting_block *block = counting->block;
+        int failed = rsc_counting_tagged(counting)
+                         ? rsc_exact_run_tagged(&engine->exact, counting->lines, block->tag, count, block->rd,
+                                                block->ri, block->last_tag)
+                         : rsc_exact_run(&engine->exact, counting->lines, count, block->rd, block->ri);
+        status = failed < 0 ? explain(engine, failed, error) : rsc_counting_take(counting, error);
     }
     return status;
 }
@@ -77,7 +84,7 @@ static int exact_finish(void *state, struct rsc_profile **out, struct rsc_error 
 }
 
 static void exact_so_far(const void *state, struct rsc_so_far *so_far) {
-    so_far->references = ((const struct exact_engine *)state)->counting.sum.references;
+    so_far->references = ((const struct exact_engine *)state)->counting.references;
     so_far->error = 0;
 }
 
@@ -90,6 +97,8 @@ static void exact_watch(void *state, const struct rsc_distance_watch *watch) {
     ((struct exact_engine *)state)->counting.watch = *watch;
 }
 
+static void exact_two_threads(void *state) { ((struct exact_engine *)state)->two_threads = 1; }
+
 const struct rsc_engine_kind rsc_engine_exact = {
     .name = "exact",
     .what = "every distance, bit for bit; one core",
@@ -101,4 +110,5 @@ const struct rsc_engine_kind rsc_engine_exact = {
     .destroy = exact_destroy,
     .so_far = exact_so_far,
     .watch = exact_watch,
+    .two_threads = exact_two_threads,
 };
