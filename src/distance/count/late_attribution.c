@@ -6,27 +6,28 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "distance/count/attribution_news.h"
 #include "trace/references.h"
 
 static void late_free(struct rsc_late_attribution *late);
 
 #define BLOCK 2048u
 
-/* One block of memory: this, then columns, events and their data. */
+/* One block of memory: this, then columns. */
 struct kept_batch {
     struct kept_batch *next;
-    struct rsc_batch batch;
+    struct rsc_batch batch; /* addresses and metas alone */
+    struct rsc_attribution_news news;
+    uint32_t *tags;
 };
 
 struct rsc_late_attribution {
-    struct rsc_attribution *tagging, *counting;
+    struct rsc_attribution *attribution;
     uint32_t line_shift;
     pthread_mutex_t lock;
     struct kept_batch *first, **last; /* counting not begun */
     struct kept_batch *current;       /* the counting thread's own, as are these: */
     struct rsc_reference_cursor cursor;
-    uint32_t *tags; /* of current */
-    uint32_t tag_room;
     uint32_t from[BLOCK], tag[BLOCK], rd[BLOCK], last_tag[BLOCK];
 };
 
@@ -37,90 +38,73 @@ static int late_new(struct rsc_late_attribution **out, uint64_t rd_cap, uint32_t
     pthread_mutex_init(&late->lock, NULL);
     late->line_shift = line_shift;
     late->last = &late->first;
-    int status = rsc_attribution_new(&late->tagging, &options, error);
-    if (!status) status = rsc_attribution_new(&late->counting, &options, error);
-    if (!status) return 0;
+    int status = rsc_attribution_new(&late->attribution, &options, error);
+    if (!status) {
+        rsc_attribution_count_apart(late->attribution);
+        return 0;
+    }
     late_free(late);
     *out = NULL;
     return status;
+}
+
+static void kept_free(struct kept_batch *kept) {
+    if (kept) rsc_news_free(&kept->news);
+    free(kept);
 }
 
 static void late_free(struct rsc_late_attribution *late) {
     if (!late) return;
     while (late->first) {
         struct kept_batch *next = late->first->next;
-        free(late->first);
+        kept_free(late->first);
         late->first = next;
     }
-    free(late->current);
-    free(late->tags);
-    rsc_attribution_free(late->tagging);
-    rsc_attribution_free(late->counting);
+    kept_free(late->current);
+    rsc_attribution_free(late->attribution);
     pthread_mutex_destroy(&late->lock);
     free(late);
 }
 
-/* Copies the parts of a batch that attribution reads: no threads, no instructions. NULL: out of memory. */
-static struct kept_batch *copy_batch(const struct rsc_batch *batch) {
-    size_t columns = batch->count * sizeof *batch->addr, events = batch->event_count * sizeof *batch->events, data = 0;
-    for (uint32_t i = 0; i < batch->event_count; i++)
-        data += batch->events[i].data ? (batch->events[i].data_bytes + 7u) & ~7u : 0;
-    struct kept_batch *kept = malloc(sizeof *kept + 3 * columns + events + data);
+/* Copies the parts of a batch that counting reads. NULL: out of memory. */
+static struct kept_batch *copy_batch(const struct rsc_batch *batch, const uint32_t *tags) {
+    const size_t column = batch->count * sizeof *batch->addr;
+    struct kept_batch *kept = malloc(sizeof *kept + 2 * column + batch->count * sizeof *tags);
     if (!kept) return NULL;
-    unsigned char *free_at = (unsigned char *)(kept + 1);
-    uint64_t *addr = (uint64_t *)(void *)free_at, *meta = addr + batch->count, *pc = meta + batch->count;
-    struct rsc_event *copied = (struct rsc_event *)(void *)(pc + batch->count);
-    free_at = (unsigned char *)(copied + batch->event_count);
-    kept->next = NULL;
-    kept->batch = (struct rsc_batch){.count = batch->count,
-                                     .event_count = batch->event_count,
-                                     .addr = addr,
-                                     .meta = meta,
-                                     .pc = batch->pc ? pc : NULL,
-                                     .events = copied,
-                                     .instructions = RSC_UNKNOWN};
-    if (columns) memcpy(addr, batch->addr, columns);
-    if (columns) memcpy(meta, batch->meta, columns);
-    if (columns && batch->pc) memcpy(pc, batch->pc, columns);
-    for (uint32_t i = 0; i < batch->event_count; i++) {
-        copied[i] = batch->events[i];
-        if (!copied[i].data) continue;
-        memcpy(free_at, batch->events[i].data, copied[i].data_bytes);
-        copied[i].data = free_at;
-        free_at += (copied[i].data_bytes + 7u) & ~7u;
-    }
+    uint64_t *addr = (uint64_t *)(void *)(kept + 1), *meta = addr + batch->count;
+    *kept = (struct kept_batch){.batch = {.count = batch->count, .addr = addr, .meta = meta},
+                                .tags = (uint32_t *)(void *)(meta + batch->count)};
+    if (!batch->count) return kept;
+    memcpy(addr, batch->addr, column);
+    memcpy(meta, batch->meta, column);
+    memcpy(kept->tags, tags, batch->count * sizeof *tags);
     return kept;
 }
 
-/* Copies the batch and writes one tag per access. Returns 0 or RSC_ENOMEM. */
+/* Writes one tag per access, and keeps a copy of the batch. Returns 0 or RSC_ENOMEM. */
 static int late_tags(struct rsc_late_attribution *late, const struct rsc_batch *batch, uint32_t *tags) {
-    struct kept_batch *kept = copy_batch(batch);
+    if (rsc_attribution_tags(late->attribution, batch, tags) < 0) return RSC_ENOMEM;
+    struct kept_batch *kept = copy_batch(batch, tags);
     if (!kept) return RSC_ENOMEM;
+    rsc_attribution_news(late->attribution, &kept->news);
     pthread_mutex_lock(&late->lock);
     *late->last = kept;
     late->last = &kept->next;
     pthread_mutex_unlock(&late->lock);
-    return rsc_attribution_tags(late->tagging, batch, tags);
+    return 0;
 }
 
 /* Makes the next batch the current one. Returns 1, 0 when there is none, or RSC_ENOMEM. */
 static int next_batch(struct rsc_late_attribution *late) {
-    free(late->current);
+    kept_free(late->current);
     pthread_mutex_lock(&late->lock);
     late->current = late->first;
     if (late->first) late->first = late->first->next;
     if (!late->first) late->last = &late->first;
     pthread_mutex_unlock(&late->lock);
     if (!late->current) return 0;
-    const struct rsc_batch *batch = &late->current->batch;
-    if (batch->count > late->tag_room) {
-        free(late->tags);
-        late->tags = malloc(batch->count * sizeof *late->tags);
-        late->tag_room = late->tags ? batch->count : 0;
-        if (!late->tags) return RSC_ENOMEM;
-    }
-    rsc_references_start(&late->cursor, batch, late->line_shift);
-    return rsc_attribution_tags(late->counting, batch, late->tags) < 0 ? RSC_ENOMEM : 1;
+    rsc_references_start(&late->cursor, &late->current->batch, late->line_shift);
+    return rsc_attribution_learn(late->attribution, &late->current->news) < 0 ? RSC_ENOMEM : 1;
 }
 
 int rsc_late_attribution_count(struct rsc_late_attribution *late, const uint64_t *outcomes, uint64_t count) {
@@ -134,11 +118,11 @@ int rsc_late_attribution_count(struct rsc_late_attribution *late, const uint64_t
             continue;
         }
         for (uint32_t i = 0; i < part; i++) {
-            late->tag[i] = late->tags[late->from[i]];
+            late->tag[i] = late->current->tags[late->from[i]];
             late->rd[i] = (uint32_t)outcomes[i];
             late->last_tag[i] = (uint32_t)(outcomes[i] >> 32);
         }
-        if (rsc_attribution_count(late->counting, &late->current->batch, 0, late->from, late->tag, late->rd,
+        if (rsc_attribution_count(late->attribution, &late->current->batch, 0, late->from, late->tag, late->rd,
                                   late->last_tag, part) < 0)
             return RSC_ENOMEM;
         outcomes += part;
@@ -151,7 +135,7 @@ int rsc_late_attribution_fill(struct rsc_late_attribution *late, struct rsc_prof
     int status;
     while ((status = next_batch(late)) > 0) {
     }
-    return status < 0 ? status : rsc_attribution_fill(late->counting, profile);
+    return status < 0 ? status : rsc_attribution_fill(late->attribution, profile);
 }
 
 void rsc_late_tags_free(struct rsc_late_tags *tags) {

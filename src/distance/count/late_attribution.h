@@ -1,13 +1,11 @@
 /*
  * late_attribution.h - attribution when distances are known later.
  *
- * A reference needs its tag before its distance is computed, and is counted after;
- * attribution.h needs both for one batch before the next batch comes. So there are
- * two attributions over the same batches: one makes the tags at once; the other gets
- * copies of the batches when their distances are known, and counts. Tags depend only
- * on the batches, so both make the same ones.
+ * A reference needs its tag before its distance is computed, and is counted after. So
+ * batches are tagged at once and kept, with their tags and news (attribution_news.h), until
+ * their distances are known.
  *
- * Copying (one thread) and counting (another) run concurrently.
+ * Tagging (one thread) and counting (another) run concurrently.
  */
 #ifndef RSC_DISTANCE_COUNT_LATE_ATTRIBUTION_H
 #define RSC_DISTANCE_COUNT_LATE_ATTRIBUTION_H
