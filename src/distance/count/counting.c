@@ -74,6 +74,7 @@ void rsc_counting_behind(struct rsc_counting *counting) {
     free(counting->blocks);
     counting->block = counting->blocks = blocks;
     counting->is_behind = 1;
+    if (counting->tags.attribution) rsc_attribution_count_apart(counting->tags.attribution);
 }
 
 /* The thread does not see the batch. */
@@ -109,10 +110,11 @@ static int hand_over(struct rsc_counting *counting, struct rsc_error *error) {
 /* ---- batches ---- */
 
 int rsc_counting_begin(struct rsc_counting *counting, const struct rsc_batch *batch, struct rsc_error *error) {
+    const struct rsc_attribution *before = counting->tags.attribution;
     int status = rsc_access_tags_give(&counting->tags, batch, error);
     if (status < 0) return status;
     if (counting->is_behind) {
-        if (counting->tags.attribution) rsc_attribution_count_apart(counting->tags.attribution);
+        if (!before && counting->tags.attribution) rsc_attribution_count_apart(counting->tags.attribution);
         if (keep_names(counting, batch) < 0) return rsc_fail_memory(error, "thread rows");
         counting->begins = 1;
     } else if (rsc_accumulator_see_threads(&counting->sum, batch) < 0) {
