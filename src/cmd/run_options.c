@@ -14,6 +14,7 @@ enum {
     OPT_FOR,
     OPT_FOLLOW,
     OPT_ORDER,
+    OPT_QUANTUM,
     OPT_SEED,
     OPT_NATIVE,
     OPT_RATE,
@@ -33,6 +34,7 @@ const struct rsc_option rsc_run_options[] = {
     {OPT_FOLLOW, 0, "follow", NULL, "also watch forked children and programs it starts", NULL},
     {OPT_ORDER, 0, "order", "ORDER", "thread order: time (default) or strict (one at a time, round-robin)",
      "time strict"},
+    {OPT_QUANTUM, 0, "quantum", "N", "with --with valgrind: threads take turns of N accesses (default 4)", "4 100"},
     {OPT_SEED, 0, "seed", "S",
      "seed of the sample (default 0) and, under an emulator, of the program's startup random bytes (default 1)", NULL},
     {OPT_NATIVE, 0, "native", "[=BINARY]",
@@ -99,6 +101,8 @@ static int take_option(struct rsc_run_asked *asked, struct rsc_analysis *analysi
     case OPT_SKIP: return rsc_option_number(parser, 0, UINT64_MAX, "not a number", &request->skip);
     case OPT_FOR: return rsc_option_number(parser, 1, UINT64_MAX, "not a number from 1 up", &request->length);
     case OPT_FOLLOW: request->follow = 1; return -1;
+    case OPT_QUANTUM:
+        return rsc_option_number(parser, 1, 1000000000, "not a number of accesses from 1", &request->quantum);
     case OPT_ORDER:
         request->strict = !strcmp(parser->value, "strict");
         if (!request->strict && strcmp(parser->value, "time"))

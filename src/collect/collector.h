@@ -26,6 +26,7 @@ struct rsc_collect_request {
     int contexts, objects; /* call paths; heap blocks */
     int follow;            /* also forked children and programs it starts */
     int strict;            /* threads one at a time, round-robin */
+    uint64_t quantum;      /* --quantum; 0: not given */
     const char *roi_function; /* each thread only while it is in this function; NULL: always */
     int roi_marked;           /* only between reusescope_begin() and reusescope_end() */
     uint64_t skip, length;    /* in instructions (rebuilt programs: accesses); length 0: to the end */

@@ -59,6 +59,7 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
         {request->skip != 0, "--skip"},
         {request->length != 0, "--for"},
         {request->strict, "--order strict"},
+        {request->quantum != 0, "--quantum"},
     };
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (whole[i].given)

@@ -17,6 +17,8 @@
 #define ARGUMENTS_EXTRA 24
 
 static int check(const struct rsc_collect_request *request, struct rsc_error *error) {
+    if (request->quantum)
+        return rsc_fail(error, RSC_EINVAL, "--quantum needs --with valgrind: QEMU runs threads at the same time");
     return rsc_qemu_check(request->target->guest, error);
 }
 

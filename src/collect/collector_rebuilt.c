@@ -12,6 +12,9 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
     if (request->strict)
         return rsc_fail(error, RSC_EINVAL,
                         "--order strict needs --with qemu: rebuilt programs run their threads as they come");
+    if (request->quantum)
+        return rsc_fail(error, RSC_EINVAL,
+                        "--quantum needs --with valgrind: rebuilt programs run their threads at the same time");
     /*
      * If requested by name, the program may be a script that starts a rebuilt program, or one that loads a rebuilt
      * library.

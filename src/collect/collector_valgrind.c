@@ -18,6 +18,9 @@
 
 #define OPTIONS_MOST 24
 #define LOG_BYTES 2048
+/* Accesses of a thread's turn. Two threads that increment neighbouring words (a read and a write each) then lose their
+ * line to each other at every other increment at least. */
+#define QUANTUM 4
 
 static int check(const struct rsc_collect_request *request, struct rsc_error *error) {
     if (request->target->guest != RSC_GUEST_X86_64)
@@ -27,7 +30,7 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
         return rsc_fail(error, RSC_EINVAL,
                         "--order strict needs --with qemu: Valgrind runs one thread at a time in any case");
     /* The order of threads is better known under QEMU. */
-    if (!request->by_name && rsc_target_may_thread(request->target))
+    if (!request->by_name && !request->quantum && rsc_target_may_thread(request->target))
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: may have threads, which Valgrind runs one at a time",
                         request->target->path);
     if (request->sysroot) return rsc_fail(error, RSC_EINVAL, "--sysroot needs --with qemu");
@@ -129,7 +132,7 @@ static int start(struct rsc_collector *collector, struct rsc_error *error) {
     free(command);
     if (status < 0) return status;
     struct rsc_drain_window window = {request->skip, request->length, request->roi_marked,
-                                      request->roi_function != NULL};
+                                      request->roi_function != NULL, request->quantum ? request->quantum : QUANTUM};
     rsc_drain_set_window(((struct rsc_ring_run *)collector->state)->drain, &window);
     return 0;
 }
@@ -161,9 +164,12 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
     char text[LOG_BYTES];
     rsc_ring_run_describe_cpu(collector, facts, &stats);
     if (stats.threads > 1)
-        rsc_facts_add(facts, RSC_DETAIL
-                      "threads are in the order in which Valgrind ran them: one at a time, in turns of 100,000 pieces "
-                      "of code; --with qemu runs them at the same time");
+        rsc_facts_add(
+            facts,
+            RSC_DETAIL
+            "Valgrind ran one thread at a time; they are interleaved in turns of %llu accesses (--quantum), except "
+            "where they use the same data; --with qemu runs them at the same time",
+            (unsigned long long)(collector->request->quantum ? collector->request->quantum : QUANTUM));
     rsc_ring_run_warn(collector, facts, &stats);
     if (!collector->launch.running && WIFSIGNALED(collector->launch.status) &&
         WTERMSIG(collector->launch.status) == SIGILL) {

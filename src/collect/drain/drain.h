@@ -48,6 +48,7 @@ struct rsc_drain_window {
     uint64_t skip, length; /* length 0: to the end */
     int marked; /* only between reusescope_begin() and reusescope_end() */
     int function; /* only while the function runs that the tool was given */
+    uint64_t quantum; /* threads take turns of this many accesses; 0: in the order in which they ran */
 };
 void rsc_drain_set_window(struct rsc_drain *drain, const struct rsc_drain_window *window);
 

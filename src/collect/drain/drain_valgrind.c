@@ -6,7 +6,8 @@
  * instruction, and where the next block begins), instruction counts, strings with a repeat prefix joined within lines
  * of 64 bytes as for QEMU, and the restriction to a region or to a window of instructions.
  *
- * A process has one slot. Its words are in the order of execution, and a record tells which thread runs.
+ * A process has one slot. Its words are in the order of execution, and a record tells which thread runs. As soon as there
+ * is a second thread, threads are interleaved anew (thread_turns.h).
  *
  * Words and plans are in memory that the program can write at any time: each is read once and validated.
  */
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "collect/drain/drain_state.h"
+#include "collect/drain/thread_turns.h"
 #include "runtime/pieces/block_accesses.h"
 
 #define ADDRESS RSC_BLOCK_ADDRESS
@@ -23,7 +25,7 @@
 #define EVENTS_MOST RSC_BATCH_ACCESSES
 #define SPARE (2 * ENTRIES_MOST + RSC_STRING_PARTS)
 #define FRAME_MOST 65536u /* bytes of a frame that a forked child returns from */
-#define THREADS_MOST 65536u
+#define THREADS_MOST 4097u /* Valgrind's --max-threads, and one */
 #define LENGTH_AND_PLAN 0x3ffffffffffull /* of a start */
 
 /* One of the program's threads. */
@@ -53,6 +55,12 @@ struct rsc_block_reader {
     int recording;
     int marked; /* between the marks */
     uint64_t passed; /* instructions so far, towards the window */
+    /* Of several threads: */
+    struct rsc_turns *turns; /* NULL: there has been one so far */
+    uint32_t filling;        /* the thread whose words come now */
+    uint32_t living;         /* threads that have not ended */
+    int taking;              /* the round is complete and being taken */
+    uint32_t gathered;       /* words of the ring block in rounds */
 };
 
 /* Read once: the program may change it between a check and its use. */
@@ -61,6 +69,7 @@ static inline uint64_t look(const uint64_t *word) { return __atomic_load_n(word,
 void rsc_block_reader_free(struct rsc_block_reader *reader) {
     if (!reader) return;
     free(reader->threads);
+    rsc_turns_free(reader->turns);
     free(reader);
 }
 
@@ -274,6 +283,7 @@ static uint32_t take_simple(struct rsc_drain *drain, struct rsc_drain_cursor *cu
 /* The slot's first thread was numbered with it. */
 static int number_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct block_thread *thread) {
     struct rsc_block_reader *reader = cursor->reader;
+    reader->living++;
     *thread = (struct block_thread){.known = 1, .number = cursor->number, .tid = cursor->tid};
     if (!reader->now) return rsc_guest_maps_first_stack(drain->maps, reader->process, thread->tid);
     uint64_t pid = rsc_drain_process_number(drain, reader->process);
@@ -298,13 +308,18 @@ static int take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
     }
     struct block_thread *thread = &reader->threads[id];
     put_strings(drain, cursor);
+    if (!rsc_record_pc(record->word)) reader->filling = id;
     if (rsc_record_pc(record->word)) { /* it has ended */
         if (!thread->known) return 0;
         thread->known = 0;
+        reader->living--;
         cursor->is_part |= cursor->number == thread->number; /* its end is told once */
         return rsc_drain_add_event(drain, RSC_EVENT_THREAD_END, thread->number, 0, 0, NULL, 0);
     }
     if (!thread->known && (status = number_thread(drain, cursor, thread)) < 0) return status;
+    if (reader->living > 1 && drain->window.quantum && !reader->turns &&
+        !(reader->turns = rsc_turns_new(drain->window.quantum)))
+        return RSC_ENOMEM;
     if (reader->now) reader->now->skipped = cursor->skipped;
     cursor->skipped = thread->skipped;
     reader->now = thread;
@@ -361,7 +376,10 @@ static int begin(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struc
 /* Strings that nothing continued. */
 static int begin_left(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead) {
     (void)dead;
-    if (cursor->generation != slot->generation || !cursor->reader || !cursor->reader->joins.part_count) return 0;
+    struct rsc_block_reader *reader = cursor->generation == slot->generation ? cursor->reader : NULL;
+    const int has_round = reader && reader->turns && rsc_turns_any(reader->turns);
+    if (!reader || (!has_round && !reader->joins.part_count)) return 0;
+    reader->taking = has_round;
     cursor->block = (struct rsc_found_block){.words = NULL};
     cursor->passed = cursor->at = 0;
     cursor->count = 1;
@@ -370,9 +388,8 @@ static int begin_left(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
     return 1;
 }
 
-static int take_next(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint32_t *at) {
-    const uint64_t *words = cursor->block.words;
-    const uint32_t count = cursor->count;
+static int take_next(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                     const uint64_t *words, uint32_t count, uint32_t *at) {
     const uint64_t word = look(&words[*at]);
     int status = 0;
     if (word & RSC_START) {
@@ -391,7 +408,143 @@ static int take_next(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, s
     return status;
 }
 
+/* ---- several threads ---- */
+
+/* One block of code with its words, from `at` on, which is a start. */
+static int gather_code(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint32_t *at) {
+    struct rsc_block_reader *reader = cursor->reader;
+    const uint64_t *words = cursor->block.words;
+    const uint32_t first = *at, number = find_piece(drain, words, at, cursor->count, look(&words[first]));
+    const struct rsc_block_piece *piece = number == NO_PIECE ? NULL : &drain->pieces.pieces[number];
+    int status = rsc_turns_begin(reader->turns, reader->filling);
+    for (uint32_t i = first; !status && i < *at && i < cursor->count; i++)
+        status = rsc_turns_word(reader->turns, look(&words[i]));
+    for (uint32_t entry = 0; !status && *at < cursor->count;) {
+        const uint64_t word = look(&words[*at]);
+        const uint32_t type = rsc_record_type(word);
+        if (word & RSC_START ||
+            (word >> 56 && type != RSC_RECORD_ALLOC && type != RSC_RECORD_FREE && type != RSC_RECORD_MARKER))
+            break;
+        status = rsc_turns_word(reader->turns, word);
+        ++*at;
+        if (word >> 56) { /* a record, of two words */
+            if (!status && *at < cursor->count) status = rsc_turns_word(reader->turns, look(&words[(*at)++]));
+            continue;
+        }
+        if (!status && piece && entry < piece->count) {
+            const uint32_t place = piece->first + entry;
+            const uint64_t flags = drain->pieces.flags[place];
+            if (word & ADDRESS && flags & KINDS)
+                status =
+                    rsc_turns_access(reader->turns, word & ADDRESS, (uint32_t)(drain->pieces.places[place].meta & 0xff),
+                                     (flags & RSC_BLOCK_WRITES) != 0);
+        }
+        entry++;
+    }
+    if (!status) rsc_turns_end(reader->turns, piece && piece->ends == RSC_PLAN_ENDS_REP);
+    return status;
+}
+
+/* Adds to the round, from `at` on, or finds that it is complete. */
+static int gather(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint32_t *at) {
+    struct rsc_block_reader *reader = cursor->reader;
+    const uint64_t word = look(&cursor->block.words[*at]);
+    const int is_last = *at + 1 >= cursor->count;
+    if (word & RSC_START) {
+        int status = gather_code(drain, cursor, at);
+        reader->taking = rsc_turns_full(reader->turns);
+        return status;
+    }
+    if (!(word >> 56) || is_last) {
+        ++*at; /* not written by our code */
+        return 0;
+    }
+    const struct rsc_record record = {look(&cursor->block.words[*at + 1]), word};
+    const uint32_t type = rsc_record_type(word);
+    if (type == RSC_RECORD_SWITCH || type == RSC_RECORD_CALLED) {
+        /* A thread that was in the round runs again, or has ended, or calls the system: all others are in step then. */
+        if (type == RSC_RECORD_SWITCH && !rsc_record_pc(word) ? rsc_turns_has(reader->turns, (uint32_t)record.addr)
+                                                              : rsc_turns_any(reader->turns)) {
+            reader->taking = 1;
+            return 0;
+        }
+        *at += 2;
+        if (type == RSC_RECORD_CALLED) return 0;
+        end_code(drain, reader);
+        return take_switch(drain, cursor, &record);
+    }
+    int status = rsc_turns_begin(reader->turns, reader->filling);
+    if (!status) status = rsc_turns_word(reader->turns, word);
+    if (!status) status = rsc_turns_word(reader->turns, record.addr);
+    if (!status) rsc_turns_end(reader->turns, 0);
+    *at += 2;
+    return status;
+}
+
+static int take_unit(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                     const struct rsc_turn_unit *unit) {
+    struct rsc_block_reader *reader = cursor->reader;
+    struct block_thread *thread = unit->thread < reader->thread_count ? &reader->threads[unit->thread] : reader->now;
+    int status = 0;
+    if (thread != reader->now) {
+        end_code(drain, reader);
+        put_strings(drain, cursor);
+        reader->now = thread;
+        cursor->number = thread->number;
+        cursor->tid = thread->tid;
+        cursor->stack_known = thread->stack_known;
+    }
+    for (uint32_t at = 0; at < unit->count && status >= 0;)
+        status = take_next(drain, cursor, slot, unit->words, unit->count, &at);
+    return status;
+}
+
+/* Returns where it stops; everything before is taken, or in the round. */
+static int take_turns(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint32_t *at) {
+    struct rsc_block_reader *reader = cursor->reader;
+    struct rsc_turn_unit unit;
+    int status = 0;
+    while (status >= 0 && drain->count < RSC_BATCH_ACCESSES - SPARE && drain->event_count < EVENTS_MOST) {
+        if (!reader->taking && (!cursor->block.words || *at >= cursor->count)) break;
+        if (!reader->taking && reader->living < 2 && !rsc_turns_any(reader->turns)) break;
+        if (!reader->taking) status = gather(drain, cursor, at);
+        else if (!rsc_turns_next(reader->turns, &unit)) reader->taking = 0;
+        else status = take_unit(drain, cursor, slot, &unit);
+    }
+    return status;
+}
+
+static int take_in_turns(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
+    struct rsc_block_reader *reader = cursor->reader;
+    const uint32_t before = drain->count;
+    uint32_t at = reader->gathered > cursor->at ? reader->gathered : cursor->at;
+    int status = take_turns(drain, cursor, slot, &at);
+    drain->stats.accesses += drain->count - before;
+    reader->gathered = at;
+    if (status < 0 || reader->taking) {
+        cursor->at = at < cursor->count ? at : cursor->count - 1; /* not done with the block */
+        cursor->passed = cursor->at;
+        return status < 0 ? status : 0;
+    }
+    if (!cursor->block.words) { /* what was left */
+        put_strings(drain, cursor);
+        at = cursor->count;
+    }
+    cursor->passed = cursor->at = at;
+    if (reader->living < 2 && !rsc_turns_any(reader->turns)) { /* as before there were others */
+        rsc_turns_free(reader->turns);
+        reader->turns = NULL;
+        reader->gathered = 0;
+    }
+    if (at < cursor->count) return 0;
+    reader->gathered = 0;
+    end_code(drain, reader);
+    if (cursor->block.words && cursor->block.is_last) rsc_drain_free_block(cursor, slot);
+    return 0;
+}
+
 static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t most) {
+    if (cursor->reader->turns) return take_in_turns(drain, cursor, slot);
     const uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + (uint32_t)most;
     const uint32_t before = drain->count;
     uint32_t at = cursor->at;
@@ -400,8 +553,9 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
         put_strings(drain, cursor);
         at = end;
     }
-    while (at < end && status >= 0 && drain->count < RSC_BATCH_ACCESSES - SPARE && drain->event_count < EVENTS_MOST) {
-        status = take_next(drain, cursor, slot, &at);
+    while (at < end && status >= 0 && !cursor->reader->turns && drain->count < RSC_BATCH_ACCESSES - SPARE &&
+           drain->event_count < EVENTS_MOST) {
+        status = take_next(drain, cursor, slot, cursor->block.words, cursor->count, &at);
         const struct rsc_block_reader *reader = cursor->reader;
         if (status < 0 || at >= end || !reader->now || reader->joins.part_count || is_limited(drain) ||
             !(look(&cursor->block.words[at]) & RSC_START))
@@ -479,7 +633,7 @@ static int take_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
     if (!cursor->block.words) return rsc_drain_take_lines(drain, cursor, slot, most);
     while (cursor->at < cursor->count && !status && drain->count < RSC_BATCH_ACCESSES - 4 * SPARE) {
         const uint32_t before = drain->count;
-        status = take_next(drain, cursor, slot, &cursor->at);
+        status = take_next(drain, cursor, slot, cursor->block.words, cursor->count, &cursor->at);
         if (cursor->at >= cursor->count) {
             end_code(drain, cursor->reader);
             put_strings(drain, cursor);

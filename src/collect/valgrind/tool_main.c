@@ -35,9 +35,20 @@ enum {
 
 /* ---- threads ---- */
 
+#define SLICE_BLOCKS 5000
+#define EVENT_COUNTER 8 /* in the registers: blocks until Valgrind lets another thread run (VEX's host_EvC_COUNTER) */
+static int living = 1;  /* threads */
+
+/* Of several threads each runs for a short while; the parent interleaves them. */
 static void on_start(ThreadId thread, ULong blocks) {
     (void)blocks;
     rsc_tool_resume(thread);
+    if (living < 2 || !rsc_tool.recording) return;
+    UInt left;
+    VG_(get_shadow_regs_area)(thread, (UChar *)&left, 0, EVENT_COUNTER, sizeof left);
+    if (left <= SLICE_BLOCKS) return;
+    left = SLICE_BLOCKS;
+    VG_(set_shadow_regs_area)(thread, 0, EVENT_COUNTER, sizeof left, (const UChar *)&left);
 }
 
 static void on_stop(ThreadId thread, ULong blocks) {
@@ -46,6 +57,7 @@ static void on_stop(ThreadId thread, ULong blocks) {
 }
 
 static void on_thread_end(ThreadId thread) {
+    living--;
     if (thread == rsc_tool.thread) rsc_tool.thread = 0;
     if (rsc_tool.recording && rsc_tool.lines) {
         rsc_tool_lines_look(0);
@@ -75,6 +87,7 @@ static void set_random_bytes(ThreadId thread) {
 static void on_first_instruction(ThreadId thread) {
     static int started;
     if (started) {
+        living++;
         rsc_tool_resume(thread); /* another thread: the parent learns of its stack */
         rsc_tool_put(VG_(get_SP)(thread), rsc_record_word(RSC_RECORD_STACK, 1, 0));
         return;
@@ -157,8 +170,9 @@ static int is_loading(UInt number) {
 
 static void before_call(ThreadId thread, UInt number, UWord *args, UInt count) {
     const struct rsc_guest_syscalls *calls = rsc_guest_syscalls(RSC_GUEST_X86_64);
-    (void)thread, (void)count;
+    (void)count;
     rsc_tool_discard();
+    if (living > 1) rsc_tool_put(thread, rsc_record_word(RSC_RECORD_CALLED, 1, 0));
     if (!is_loading(number)) rsc_tool_note_maps();
     if (number == calls->execve) before_exec((const HChar *)args[0]);
     else if (number == calls->execveat) before_exec(path_at((Int)args[0], (const HChar *)args[1]));
@@ -178,6 +192,7 @@ static void after_call(ThreadId thread, UInt number, UWord *args, UInt count, Sy
 static void after_fork(ThreadId thread) {
     (void)thread;
     __atomic_fetch_add(&rsc_tool.ring->forks, 1, __ATOMIC_RELAXED);
+    living = 1;
     if (!rsc_tool.recording) return;
     VG_(memset)(&rsc_tool.writer, 0, sizeof rsc_tool.writer);
     if (!rsc_tool.follow) {

@@ -1,0 +1,226 @@
+/* thread_turns.c - see thread_turns.h. */
+#include "collect/drain/thread_turns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <reusescope/error.h>
+
+#include "base/grow.h"
+
+#define CELL_SHIFT 2      /* cells of 4 bytes */
+#define TABLE_BITS 19u    /* cells of a round: half as many at most */
+#define WORDS_MOST (1u << 21)
+
+struct unit {
+    uint32_t first_word, words;
+    uint32_t first_wait, waits;
+    uint32_t accesses;
+    int goes_on;
+};
+
+/* A unit must come after another thread's. */
+struct wait {
+    uint32_t thread, unit;
+};
+
+struct turn_thread {
+    struct unit *units;
+    size_t count, room;
+    size_t next;     /* to be taken */
+    uint32_t *after; /* [thread_count]: units of each other thread that the last unit comes after */
+    uint32_t after_count;
+};
+
+/* Who used 4 bytes last in this round; numbers of threads are plus 1, 0: nobody. */
+struct cell {
+    uint64_t key;
+    uint32_t round;
+    uint32_t writer, write_unit;
+    uint32_t reader, read_unit; /* since that write */
+    uint32_t many;              /* readers: more than one thread */
+};
+
+struct rsc_turns {
+    uint64_t quantum;
+    struct turn_thread *threads;
+    uint32_t thread_count;
+    uint64_t *words;
+    size_t word_count, word_room;
+    struct wait *waits;
+    size_t wait_count, wait_room;
+    struct cell *cells;
+    uint32_t round, cell_count;
+    uint32_t filling; /* the thread of the unit being put together */
+    uint32_t turn;    /* the thread whose turn it is */
+    uint64_t taken;   /* accesses of this turn */
+};
+
+struct rsc_turns *rsc_turns_new(uint64_t quantum) {
+    struct rsc_turns *turns = calloc(1, sizeof *turns);
+    if (!turns) return NULL;
+    turns->quantum = quantum;
+    turns->round = 1;
+    turns->cells = calloc(1u << TABLE_BITS, sizeof *turns->cells);
+    if (turns->cells) return turns;
+    free(turns);
+    return NULL;
+}
+
+void rsc_turns_free(struct rsc_turns *turns) {
+    if (!turns) return;
+    for (uint32_t i = 0; i < turns->thread_count; i++) {
+        free(turns->threads[i].units);
+        free(turns->threads[i].after);
+    }
+    free(turns->threads);
+    free(turns->words);
+    free(turns->waits);
+    free(turns->cells);
+    free(turns);
+}
+
+/* ---- putting a round together ---- */
+
+static int know_thread(struct rsc_turns *turns, uint32_t thread) {
+    if (thread < turns->thread_count) return 0;
+    struct turn_thread *threads = realloc(turns->threads, (thread + 1) * sizeof *threads);
+    if (!threads) return RSC_ENOMEM;
+    memset(threads + turns->thread_count, 0, (thread + 1 - turns->thread_count) * sizeof *threads);
+    turns->threads = threads;
+    turns->thread_count = thread + 1;
+    return 0;
+}
+
+int rsc_turns_begin(struct rsc_turns *turns, uint32_t thread) {
+    if (know_thread(turns, thread) < 0) return RSC_ENOMEM;
+    struct turn_thread *of = &turns->threads[thread];
+    if (rsc_grow(&of->units, &of->room, of->count + 1, sizeof *of->units) < 0) return RSC_ENOMEM;
+    of->units[of->count] =
+        (struct unit){.first_word = (uint32_t)turns->word_count, .first_wait = (uint32_t)turns->wait_count};
+    turns->filling = thread;
+    return 0;
+}
+
+int rsc_turns_word(struct rsc_turns *turns, uint64_t word) {
+    if (rsc_grow(&turns->words, &turns->word_room, turns->word_count + 1, sizeof word) < 0) return RSC_ENOMEM;
+    turns->words[turns->word_count++] = word;
+    return 0;
+}
+
+/* The unit comes after `unit` of another thread, and so after all before that. */
+static int wait_for(struct rsc_turns *turns, uint32_t thread, uint32_t unit) {
+    struct turn_thread *of = &turns->threads[turns->filling];
+    if (thread == turns->filling) return 0;
+    if (of->after_count < turns->thread_count) {
+        uint32_t *after = realloc(of->after, turns->thread_count * sizeof *after);
+        if (!after) return RSC_ENOMEM;
+        memset(after + of->after_count, 0, (turns->thread_count - of->after_count) * sizeof *after);
+        of->after = after;
+        of->after_count = turns->thread_count;
+    }
+    if (of->after[thread] > unit) return 0; /* it does already */
+    of->after[thread] = unit + 1;
+    if (rsc_grow(&turns->waits, &turns->wait_room, turns->wait_count + 1, sizeof *turns->waits) < 0) return RSC_ENOMEM;
+    turns->waits[turns->wait_count++] = (struct wait){thread, unit};
+    return 0;
+}
+
+static struct cell *cell_of(struct rsc_turns *turns, uint64_t key) {
+    const uint32_t mask = (1u << TABLE_BITS) - 1;
+    uint32_t at = (uint32_t)(key * 0x9E3779B97F4A7C15ull >> (64 - TABLE_BITS));
+    while (turns->cells[at].round == turns->round && turns->cells[at].key != key) at = (at + 1) & mask;
+    struct cell *cell = &turns->cells[at];
+    if (cell->round != turns->round) {
+        *cell = (struct cell){.key = key, .round = turns->round};
+        turns->cell_count++;
+    }
+    return cell;
+}
+
+/* Other threads that read it since it was written. */
+static int wait_for_readers(struct rsc_turns *turns, const struct cell *cell) {
+    int status = cell->reader ? wait_for(turns, cell->reader - 1, cell->read_unit) : 0;
+    for (uint32_t i = 0; cell->many && !status && i < turns->thread_count; i++)
+        if (turns->threads[i].count) status = wait_for(turns, i, (uint32_t)turns->threads[i].count - 1);
+    return status;
+}
+
+int rsc_turns_access(struct rsc_turns *turns, uint64_t addr, uint32_t size, int is_write) {
+    struct turn_thread *of = &turns->threads[turns->filling];
+    const uint32_t self = turns->filling + 1, unit = (uint32_t)of->count;
+    of->units[of->count].accesses++;
+    for (uint64_t key = addr >> CELL_SHIFT; key <= (addr + (size ? size - 1 : 0)) >> CELL_SHIFT; key++) {
+        struct cell *cell = cell_of(turns, key);
+        int status = cell->writer ? wait_for(turns, cell->writer - 1, cell->write_unit) : 0;
+        if (!status && is_write) status = wait_for_readers(turns, cell);
+        if (status < 0) return status;
+        if (is_write) {
+            *cell = (struct cell){.key = key, .round = turns->round, .writer = self, .write_unit = unit};
+        } else {
+            cell->many |= cell->reader && cell->reader != self;
+            cell->reader = self;
+            cell->read_unit = unit;
+        }
+    }
+    return 0;
+}
+
+void rsc_turns_end(struct rsc_turns *turns, int goes_on) {
+    struct turn_thread *of = &turns->threads[turns->filling];
+    struct unit *unit = &of->units[of->count++];
+    unit->words = (uint32_t)(turns->word_count - unit->first_word);
+    unit->waits = (uint32_t)(turns->wait_count - unit->first_wait);
+    unit->goes_on = goes_on;
+}
+
+int rsc_turns_has(const struct rsc_turns *turns, uint32_t thread) {
+    return thread < turns->thread_count && turns->threads[thread].count;
+}
+
+int rsc_turns_any(const struct rsc_turns *turns) { return turns->word_count != 0; }
+
+int rsc_turns_full(const struct rsc_turns *turns) {
+    return turns->word_count > WORDS_MOST || turns->cell_count > 1u << (TABLE_BITS - 1);
+}
+
+/* ---- taking turns ---- */
+
+static int may_run(const struct rsc_turns *turns, const struct unit *unit) {
+    for (uint32_t i = 0; i < unit->waits; i++) {
+        const struct wait *wait = &turns->waits[unit->first_wait + i];
+        if (turns->threads[wait->thread].next <= wait->unit) return 0;
+    }
+    return 1;
+}
+
+static void end_round(struct rsc_turns *turns) {
+    for (uint32_t i = 0; i < turns->thread_count; i++) {
+        struct turn_thread *thread = &turns->threads[i];
+        thread->count = thread->next = 0;
+        if (thread->after_count) memset(thread->after, 0, thread->after_count * sizeof *thread->after);
+    }
+    turns->word_count = turns->wait_count = 0;
+    turns->cell_count = 0;
+    turns->round++;
+}
+
+int rsc_turns_next(struct rsc_turns *turns, struct rsc_turn_unit *unit) {
+    /* The first unit in the order of execution that is left waits for none: some thread can always go on. */
+    for (uint32_t tried = 0; tried <= turns->thread_count;) {
+        struct turn_thread *of = turns->turn < turns->thread_count ? &turns->threads[turns->turn] : NULL;
+        const struct unit *next = of && of->next < of->count ? &of->units[of->next] : NULL;
+        const int goes_on = next && of->next && of->units[of->next - 1].goes_on;
+        if (next && (turns->taken < turns->quantum || goes_on) && may_run(turns, next)) {
+            *unit = (struct rsc_turn_unit){turns->turn, next->words, turns->words + next->first_word};
+            turns->taken += next->accesses;
+            of->next++;
+            return 1;
+        }
+        turns->turn = turns->turn + 1 < turns->thread_count ? turns->turn + 1 : 0;
+        turns->taken = 0;
+        tried++;
+    }
+    end_round(turns);
+    return 0;
+}

@@ -1,0 +1,40 @@
+/*
+ * thread_turns.h - interleaves threads that Valgrind ran one at a time, in long slices: each gets turns of a few
+ * accesses.
+ *
+ * What threads did since all were last in step is a round. It is put together in the order of execution, as units: a
+ * block of code with its words, or a record. Then units are taken in turns. Units of a thread keep their order, and so
+ * do accesses of different threads to the same 4 bytes if one of them writes: the new order is one in which the same
+ * program could have run, with the same values, whatever it synchronises with.
+ */
+#ifndef RSC_COLLECT_DRAIN_THREAD_TURNS_H
+#define RSC_COLLECT_DRAIN_THREAD_TURNS_H
+
+#include <stdint.h>
+
+struct rsc_turns;
+
+struct rsc_turns *rsc_turns_new(uint64_t quantum); /* accesses of a turn; NULL when out of memory */
+void rsc_turns_free(struct rsc_turns *turns);
+
+/* Begins a unit of a thread, by a small number. Functions return 0 or RSC_ENOMEM. */
+int rsc_turns_begin(struct rsc_turns *turns, uint32_t thread);
+int rsc_turns_word(struct rsc_turns *turns, uint64_t word);
+int rsc_turns_access(struct rsc_turns *turns, uint64_t addr, uint32_t size, int is_write);
+/* The unit is complete. `goes_on`: the thread's next one belongs to it. */
+void rsc_turns_end(struct rsc_turns *turns, int goes_on);
+
+/* Whether a thread has units in this round; whether any has; whether it should end, as it is large. */
+int rsc_turns_has(const struct rsc_turns *turns, uint32_t thread);
+int rsc_turns_any(const struct rsc_turns *turns);
+int rsc_turns_full(const struct rsc_turns *turns);
+
+struct rsc_turn_unit {
+    uint32_t thread, count;
+    const uint64_t *words; /* until the next unit is begun */
+};
+
+/* The next unit in turns. 0: there is none, and the next round may begin. */
+int rsc_turns_next(struct rsc_turns *turns, struct rsc_turn_unit *unit);
+
+#endif
