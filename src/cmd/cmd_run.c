@@ -215,7 +215,7 @@ static int run_program(struct run *run) {
     return leave;
 }
 
-static int run_run(const struct rsc_verb *verb, int argc, char **argv) {
+int rsc_run_verb(const struct rsc_verb *verb, int argc, char **argv, rsc_run_taker *take) {
     struct run *run = calloc(1, sizeof *run);
     if (!run) return rsc_memory_error(verb);
     rsc_session_start(&run->session, verb, argv);
@@ -224,11 +224,15 @@ static int run_run(const struct rsc_verb *verb, int argc, char **argv) {
     run->analysis.engine.model = "shared";
     run->asked.request.contexts = run->asked.request.objects = 1;
     run->asked.request.seed = 1;
-    int leave = rsc_run_take_options(&run->asked, &run->analysis, argc, argv);
+    int leave = take(&run->asked, &run->analysis, argc, argv);
     if (leave < 0) leave = run_program(run);
     rsc_analysis_close(&run->analysis);
     free(run);
     return leave;
+}
+
+static int run_run(const struct rsc_verb *verb, int argc, char **argv) {
+    return rsc_run_verb(verb, argc, argv, rsc_run_take_options);
 }
 
 const struct rsc_verb rsc_verb_run = {

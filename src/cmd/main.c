@@ -7,8 +7,8 @@
 
 /* In the order of the help. */
 #define VERBS(verb)                                                                                            \
-    verb(run) verb(cc) verb(analyze) verb(sim) verb(loops) verb(report) verb(annotate) verb(diff) verb(advise) \
-        verb(merge) verb(info) verb(gen) verb(convert) verb(dump) verb(doctor) verb(help) verb(version)
+    verb(run) verb(attach) verb(cc) verb(analyze) verb(sim) verb(loops) verb(report) verb(annotate) verb(diff) \
+        verb(advise) verb(merge) verb(info) verb(gen) verb(convert) verb(dump) verb(doctor) verb(help) verb(version)
 
 #define DECLARED(name) extern const struct rsc_verb rsc_verb_##name;
 VERBS(DECLARED)

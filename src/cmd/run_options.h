@@ -28,4 +28,8 @@ struct rsc_run_asked {
  */
 int rsc_run_take_options(struct rsc_run_asked *asked, struct rsc_analysis *analysis, int argc, char **argv);
 
+/* Watches what the options ask for, as both `run` and `attach` do. Returns the exit status. */
+typedef int rsc_run_taker(struct rsc_run_asked *asked, struct rsc_analysis *analysis, int argc, char **argv);
+int rsc_run_verb(const struct rsc_verb *verb, int argc, char **argv, rsc_run_taker *take);
+
 #endif

@@ -69,17 +69,18 @@ void rsc_run_progress(struct rsc_analysis *analysis, const struct rsc_collector 
 /* With fewer lines, a single line moves the curve by the width of most programs' error bars. */
 #define KEPT_FEW 256u
 
-static void say_sample(struct rsc_session *session, const struct rsc_profile *profile, const struct rsc_wanted *wanted,
-                       const struct rsc_whole_run *whole) {
+static void say_sample(struct rsc_session *session, const struct rsc_profile *profile,
+                       const struct rsc_collect_request *request, const struct rsc_whole_run *whole) {
+    const struct rsc_wanted *wanted = &request->wanted;
     if (wanted->what == RSC_TAKES_SAMPLES) {
         char details[120] = "";
         if (session->verbose)
             snprintf(details, sizeof details, "; %.2f %% of all were analysed; %.2f %% of them were given up",
                      whole->references ? 100 * (double)whole->analysed / (double)whole->references : 0,
                      profile->references ? 100 * (double)profile->pruned / (double)profile->references : 0);
-        rsc_session_say(session, "a sample: %llu references, 1 in %.0f%s (--sample none: all, slower)",
-                        (unsigned long long)whole->begun,
-                        whole->begun ? (double)whole->references / (double)whole->begun : 0, details);
+        rsc_session_say(session, "a sample: %llu references, 1 in %.0f%s%s", (unsigned long long)whole->begun,
+                        whole->begun ? (double)whole->references / (double)whole->begun : 0, details,
+                        request->attach_to ? "" : " (--sample none: all, slower)");
     }
     if (wanted->what != RSC_TAKES_LINES || !wanted->rate_text) return;
     double kept = (double)profile->distinct * wanted->lines.rate;
@@ -132,7 +133,7 @@ void rsc_run_say(struct rsc_analysis *analysis, const struct rsc_collector *coll
         if (*line != *RSC_DETAIL) rsc_session_say(analysis->session, "%.*s", (int)(end - line), line);
         else if (analysis->session->verbose)
             rsc_session_say(analysis->session, "%.*s", (int)(end - line - 1), line + 1);
-    if (analysis->profiles[0]) say_sample(analysis->session, analysis->profiles[0], &collector->request->wanted, whole);
+    if (analysis->profiles[0]) say_sample(analysis->session, analysis->profiles[0], collector->request, whole);
 }
 
 int rsc_run_exit_status(const struct rsc_collector *collector) {

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "collect/drain/ring_run.h"
+#include "collect/launch/attach.h"
 #include "collect/launch/rebuilt_launch.h"
 
 static int check(const struct rsc_collect_request *request, struct rsc_error *error) {
@@ -19,6 +20,10 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
      * If requested by name, the program may be a script that starts a rebuilt program, or one that loads a rebuilt
      * library.
      */
+    if (!request->target->rebuilt && request->attach_to)
+        return rsc_fail(error, RSC_EUNSUPPORTED,
+                        "process %d: %s was not built with reusescope cc, so it cannot be watched while it runs",
+                        (int)request->attach_to, request->target->path);
     if (!request->target->rebuilt && !request->by_name)
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: not built with reusescope cc", request->target->path);
     return 0;
@@ -31,7 +36,10 @@ static int start(struct rsc_collector *collector, struct rsc_error *error) {
     if (request->roi_function) status = rsc_roi_open(&roi, request->target->path, request->roi_function, error);
     rsc_rebuilt_prepare(&collector->launch, request);
     if (!status) status = rsc_ring_run_start(collector, error);
-    if (!status) status = rsc_rebuilt_launch(&collector->launch, request, error);
+    if (!status && request->attach_to)
+        status = rsc_attach_start(&collector->launch, request->attach_to, request->attach_seconds,
+                                  request->attach_patience, error);
+    else if (!status) status = rsc_rebuilt_launch(&collector->launch, request, error);
     if (status < 0) {
         rsc_roi_close(&roi);
         return status;

@@ -61,6 +61,7 @@ int rsc_collector_ended_first(const struct rsc_collector *collector) {
 void rsc_collector_let_run(struct rsc_collector *collector) {
     if (!collector->launch.running) return;
     __atomic_store_n(&collector->launch.ring->detached, 1, __ATOMIC_RELEASE);
+    if (collector->launch.attached) return; /* it runs on by itself */
     while (!rsc_launch_poll(&collector->launch)) usleep(2000);
 }
 

@@ -364,3 +364,25 @@ name,
 $ (ulimit -v 200000; reusescope report /dev/zero)
 reusescope: /dev/zero: neither a reusescope profile nor JSON
 [1]
+
+# attach: what is no process, and what is no time.
+$ reusescope attach
+reusescope attach: a process id is missing: reusescope attach $(pidof server)
+[2]
+$ reusescope attach nobody
+reusescope attach: nobody: not a process id
+[2]
+$ reusescope attach 4194305
+reusescope: process 4194305: there is none
+[2]
+$ reusescope attach $$ 2
+reusescope attach: only one process can be watched
+[2]
+$ reusescope attach $$ --for soon
+reusescope attach: --for soon: not a time, such as 10s, 500ms or 2m
+[2]
+$ reusescope attach $$ --for 0
+reusescope attach: --for 0: not a time, such as 10s, 500ms or 2m
+[2]
+$ reusescope attach $$ 2>&1 | sed -E 's/[0-9]+/N/; s/: [^ ]* was/: PROGRAM was/'
+reusescope: process N: PROGRAM was not built with reusescope cc, so it cannot be watched while it runs

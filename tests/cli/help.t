@@ -6,6 +6,7 @@ usage: reusescope VERB [options] ...
 \
 verbs:
   run        Watch a program and show how it reuses memory
+  attach     Watch a running program for a while and leave it running
   cc         Build a program so that `run` can watch it at near native speed
   analyze    Compute reuse distances and the miss ratio curve of a trace
   sim        Simulate caches on a trace
@@ -207,7 +208,7 @@ $ reusescope help --completion zsh | head -2
 \# made by: reusescope help --completion zsh
 $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; zsh -n c.zsh; fi
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
-17
+18
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi
 
 # Values: verbs after help, models, machines (those that are installed), also after "--name=".

@@ -16,6 +16,7 @@
 
 #include "base/fail.h"
 #include "base/own_file.h"
+#include "collect/launch/attach.h"
 
 #define STOPPED_NS 100000000ull
 
@@ -214,6 +215,7 @@ static void stop_with(struct rsc_launch *launch) {
 
 int rsc_launch_poll(struct rsc_launch *launch) {
     if (!launch->running) return 1;
+    if (launch->attached) return rsc_attach_poll(launch);
     pid_t got = wait4(launch->pid, &launch->status, WNOHANG | WUNTRACED | WCONTINUED, &launch->usage);
     if (got == 0) stop_with(launch);
     if (got == 0 || (got < 0 && errno == EINTR)) return 0;
@@ -229,6 +231,7 @@ int rsc_launch_poll(struct rsc_launch *launch) {
 }
 
 void rsc_launch_close(struct rsc_launch *launch) {
+    if (launch->attached) rsc_attach_end(launch);
     if (launch->ring) {
         __atomic_store_n(&launch->ring->detached, 1, __ATOMIC_RELEASE);
         munmap(launch->ring, sizeof(struct rsc_ring));
@@ -237,5 +240,5 @@ void rsc_launch_close(struct rsc_launch *launch) {
     if (launch->log_fd >= 0) close(launch->log_fd);
     launch->ring = NULL;
     launch->ring_fd = launch->log_fd = -1;
-    if (launch->pid) reset_signals();
+    if (launch->pid && !launch->attached) reset_signals();
 }

@@ -18,6 +18,7 @@
 static struct {
     const char *start, *stop;
     uint64_t plan;
+    int is_decoded; /* it has a table below */
 } modules[MODULES_MAX];
 static uint32_t module_count;
 static struct rsc_ring *copied_to;
@@ -118,24 +119,59 @@ static void know_code(uintptr_t low, uintptr_t high) {
     rsc_asm_samples_range(segment.start, segment.stop);
 }
 
+/* A free place; MODULES_MAX: there is none. */
+static uint32_t free_place(void) {
+    uint32_t count = __atomic_load_n(&module_count, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < count; i++)
+        if (!modules[i].start) return i;
+    return count;
+}
+
+static void keep(uint32_t number, const void *start, const void *stop, uint64_t plan) {
+    modules[number].stop = stop;
+    modules[number].plan = plan;
+    modules[number].is_decoded = 0;
+    modules[number].start = start;
+    if (number == module_count) __atomic_fetch_add(&module_count, 1, __ATOMIC_RELEASE);
+}
+
+void rsc_asm_registry_know(const void *start, const void *stop) {
+    uint32_t number = free_place();
+    if (number < MODULES_MAX) keep(number, start, stop, NO_PLAN);
+}
+
+/* Markers in its code stay as they are: threads may be executing them. */
+void rsc_asm_registry_move(struct rsc_ring *ring) {
+    uintptr_t low, high;
+    copied_to = ring;
+    for (uint32_t i = 0; i < module_count; i++) {
+        if (!modules[i].start) continue;
+        modules[i].plan = copy_tables(modules[i].start, (size_t)(modules[i].stop - modules[i].start), &low, &high);
+        int lost = modules[i].plan == NO_PLAN;
+        if (!lost && !modules[i].is_decoded) {
+            lost = decode((uintptr_t)modules[i].start, (uintptr_t)modules[i].stop, ring->plans + modules[i].plan) < 0;
+            modules[i].is_decoded = !lost;
+        }
+        if (lost) __atomic_fetch_add(&ring->modules_lost, 1, __ATOMIC_RELAXED);
+    }
+}
+
 int rsc_asm_registry_add(struct rsc_ring *ring, const void *start, const void *stop, int looks_itself,
                          struct rsc_asm_module *added) {
     uintptr_t low, high;
-    uint32_t number = __atomic_load_n(&module_count, __ATOMIC_RELAXED);
+    uint32_t number = free_place();
     copied_to = ring;
-    for (uint32_t i = 0; i < number; i++)
-        if (!modules[i].start) number = i;
     if (number == MODULES_MAX) {
         __atomic_fetch_add(&ring->modules_lost, 1, __ATOMIC_RELAXED);
         return -1;
     }
     uint64_t plan = copy_tables(start, (size_t)((const char *)stop - (const char *)start), &low, &high);
-    modules[number].stop = stop;
-    modules[number].plan = plan;
-    modules[number].start = start;
-    if (number == module_count) __atomic_fetch_add(&module_count, 1, __ATOMIC_RELEASE);
+    keep(number, start, stop, plan);
     int lost = plan == NO_PLAN;
-    if (!lost && looks_itself) lost = decode((uintptr_t)start, (uintptr_t)stop, ring->plans + plan) < 0;
+    if (!lost && looks_itself) {
+        lost = decode((uintptr_t)start, (uintptr_t)stop, ring->plans + plan) < 0;
+        modules[number].is_decoded = !lost;
+    }
     if (lost) __atomic_fetch_add(&ring->modules_lost, 1, __ATOMIC_RELAXED);
     know_code(low, high);
     *added = (struct rsc_asm_module){(uintptr_t)start, (uintptr_t)stop, plan};

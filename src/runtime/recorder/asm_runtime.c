@@ -6,20 +6,25 @@
  * countdown ends or its block is full: no thread writes to another's countdown. The
  * time that the last one took is kept as the lag.
  *
- * Without `reusescope run` there is no ring, and every thread gets a countdown that
- * does not end.
+ * Without `reusescope run` there is no ring, and every thread gets a long countdown, after
+ * which it looks whether `reusescope attach` asks for it (asm_attach.h). Only one thread
+ * takes or gives up a ring, while no other is in the runtime; each time is a generation,
+ * and a thread that finds itself in another one than last time begins anew.
  */
 #include "runtime/recorder/asm_runtime.h"
 #include "runtime/trap/watch_thread.h"
 
+#include "runtime/recorder/asm_attach.h"
 #include "runtime/recorder/asm_lines.h"
 #include "runtime/recorder/asm_sampled.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -58,11 +63,39 @@ static struct {
     int maps_noted;
     int lines; /* threads filter their own words and keep sampled lines: asm_lines.c */
     pthread_key_t key;
+    /* For a program that was not started by reusescope: */
+    int attachable;
+    uint32_t user;
+    uint32_t generation; /* rings taken and given up */
+    uint32_t inside;     /* threads in the runtime */
+    uint32_t attaching;  /* one takes or gives up a ring: others stay out */
+    uint64_t looked_ns;  /* when last a thread looked for a request */
 } process;
 
 /* In executables their own definition comes first (asm_module.c). */
 __thread struct rsc_asm_thread rsc_asm_thread __attribute__((tls_model("initial-exec"), visibility("default"), weak));
 __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/*
+ * Into the runtime, if another thread does not change the ring at the moment: 1, and go_out() must follow. The order of
+ * the two accesses here and in may_change() keeps either of the two threads out.
+ */
+static int come_in(struct rsc_asm_local *local) {
+    if (!process.attachable) return 1;
+    __atomic_fetch_add(&process.inside, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&process.attaching, __ATOMIC_SEQ_CST)) {
+        __atomic_fetch_sub(&process.inside, 1, __ATOMIC_SEQ_CST);
+        return 0;
+    }
+    if (local->generation != process.generation && !local->depth) {
+        *local = (struct rsc_asm_local){.generation = process.generation, .busy = local->busy};
+        rsc_asm_thread.next = rsc_asm_thread.limit = NULL; /* of the ring before */
+    }
+    return 1;
+}
+static void go_out(void) {
+    if (process.attachable) __atomic_fetch_sub(&process.inside, 1, __ATOMIC_SEQ_CST);
+}
 
 /* Out of the runtime, unless it was called within. */
 static void not_busy(int was_busy) {
@@ -102,14 +135,17 @@ static void initialise(void);
 RSC_EXPORT void rsc_asm_register(const void *start, const void *stop) {
     struct rsc_asm_module module;
     initialise();
-    if (!start || start == stop || !process.ring) return;
+    if (!start || start == stop) return;
     int kept = errno, was_busy = rsc_asm_local.busy;
+    while (!was_busy && !come_in(&rsc_asm_local)) sched_yield();
     rsc_asm_local.busy = 1; /* the runtime's own copies are not the program's accesses */
-    if (rsc_asm_registry_add(process.ring, start, stop, process.lines || rsc_asm_sampling, &module) == 0) {
+    if (!process.ring) rsc_asm_registry_know(start, stop);
+    else if (rsc_asm_registry_add(process.ring, start, stop, process.lines || rsc_asm_sampling, &module) == 0) {
         if (process.maps_noted) note_maps();
         note_module(&module);
     }
     errno = kept;
+    if (!was_busy) go_out();
     not_busy(was_busy);
 }
 
@@ -121,6 +157,7 @@ RSC_EXPORT void rsc_asm_unregister(const void *start, const void *stop) {
 /* ---- threads ---- */
 
 static void first_words(void);
+static void attach_if_asked(void);
 
 uint32_t rsc_asm_image(void) { return process.image; }
 
@@ -156,6 +193,8 @@ static void go_fast(void) {
     if (process.ring && may_be_wanted && !rsc_asm_local.closed && !process.ring->detached) {
         uint64_t left = process.skip - __atomic_load_n(&process.passed, __ATOMIC_RELAXED);
         given = process.skip && left < RSC_ASM_CAP ? (int64_t)left : RSC_ASM_CAP;
+    } else if (process.attachable) {
+        given = RSC_ATTACH_POLL;
     }
     rsc_asm_local.given = rsc_asm_thread.counter = given;
 }
@@ -217,7 +256,11 @@ static void go_recording(void) {
 static void hand_over(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
     int status = 0, was_busy = local->busy;
-    if (!local->attached || local->closed || (!local->recording && !rsc_asm_sampling)) return;
+    if (!was_busy && !come_in(local)) return;
+    if (!local->attached || local->closed || (!local->recording && !rsc_asm_sampling)) {
+        if (!was_busy) go_out();
+        return;
+    }
     local->busy = 1; /* system calls of the ring are not the program's */
     if (rsc_asm_sampling) rsc_ring_publish(&local->writer);
     else if (process.lines) status = rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 1);
@@ -227,6 +270,7 @@ static void hand_over(void) {
     }
     if (!rsc_asm_sampling && status < 0) close_thread();
     else if (!rsc_asm_sampling) rsc_asm_thread.next = rsc_asm_thread.limit = NULL; /* its next word will ask for room */
+    if (!was_busy) go_out();
     not_busy(was_busy);
 }
 
@@ -256,7 +300,12 @@ void rsc_asm_room_in_c(const void *const *call) {
         rsc_asm_thread.counter = EARLY;
         return;
     }
+    if (!come_in(local)) {
+        rsc_asm_thread.counter = EARLY;
+        return;
+    }
     local->busy = 1;
+    if (process.attachable && !local->depth && (!process.ring || process.ring->detached)) attach_if_asked();
     if (process.ring && !local->closed && !rsc_asm_sampling) count();
     if (process.ring && process.ring->enough) process.recording = process.marked = 0;
     if (!process.ring || local->closed || process.ring->detached) go_fast();
@@ -267,6 +316,7 @@ void rsc_asm_room_in_c(const void *const *call) {
         if (rsc_asm_thread.next && !process.lines && !rsc_asm_sampling) local->writer.next = rsc_asm_thread.next;
         go_on_recording();
     } else go_recording();
+    go_out();
     not_busy(0);
     errno = kept;
 }
@@ -295,9 +345,11 @@ void rsc_asm_tell(uint64_t addr, uint64_t word) {
     }
     if (!process.ring || !local->attached || local->closed || local->depth) return;
     int kept = errno, was_busy = local->busy;
+    if (!was_busy && !come_in(local)) return;
     local->busy = 1;
-    rsc_asm_sampled_put(local, addr, word);
+    if (local->attached) rsc_asm_sampled_put(local, addr, word);
     errno = kept;
+    if (!was_busy) go_out();
     not_busy(was_busy);
 }
 
@@ -306,9 +358,11 @@ static void synchronise(void (*how)(struct rsc_asm_local *, struct rsc_asm_threa
     struct rsc_asm_local *local = &rsc_asm_local;
     if (!may_sample(local)) return;
     int kept = errno;
+    if (!come_in(local)) return;
     local->busy = 1;
-    how(local, &rsc_asm_thread);
+    if (local->attached) how(local, &rsc_asm_thread);
     errno = kept;
+    go_out();
     not_busy(0);
 }
 
@@ -350,7 +404,7 @@ void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) {
     before->local = rsc_asm_local;
     rsc_asm_thread = (struct rsc_asm_thread){0};
     /* The sampler is not reentrant: accesses of handlers are not sampled. */
-    uint8_t closed = before->local.closed || rsc_asm_sampling;
+    uint8_t closed = before->local.closed || rsc_asm_sampling || process.attachable;
     rsc_asm_local =
         (struct rsc_asm_local){.closed = closed, .depth = (uint8_t)(before->local.depth + 1), .handler = before};
 }
@@ -402,10 +456,12 @@ void rsc_asm_marker_in_c(long begins) {
 /* For a thread or process that ends: no sampling from here on. */
 static void end_sampling(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
+    if (!come_in(local)) return;
     local->busy = 1;
-    rsc_asm_sampled_end(local, &rsc_asm_thread);
+    if (local->attached) rsc_asm_sampled_end(local, &rsc_asm_thread);
     local->closed = 1;
     go_fast();
+    go_out();
     local->busy = 0;
 }
 
@@ -426,18 +482,20 @@ static void thread_ends(void *round) {
     if (!process.ring || !local->attached || local->closed) return;
     if (rsc_asm_sampling) end_sampling();
     else hand_over();
-    rsc_ring_leave(&local->writer);
+    if (local->attached) rsc_ring_leave(&local->writer);
 }
 
 /* ---- the process ---- */
 
 /* The only thread of a new process; the slot belongs to the old one. */
 static void after_fork_in_child(void) {
+    process.inside = process.attaching = 0;
+    rsc_asm_local.generation = ++process.generation;
+    process.pid = (uint32_t)getpid();
     if (!process.ring) return;
     __atomic_fetch_add(&process.ring->forks, 1, __ATOMIC_RELAXED);
-    rsc_asm_local = (struct rsc_asm_local){0};
+    rsc_asm_local = (struct rsc_asm_local){.generation = process.generation};
     rsc_asm_thread = (struct rsc_asm_thread){0};
-    process.pid = (uint32_t)getpid();
     process.maps_noted = 0;
     if (process.watching) rsc_watch_fork(process.follow ? process.ring : NULL);
     if (!process.follow) {
@@ -459,6 +517,74 @@ static int map_ring(int fd) {
     }
     process.ring = ring;
     return 0;
+}
+
+/* ---- attaching ---- */
+
+/* The memory of a ring that is given up goes back; threads that had words to write still may, to nobody. */
+static void give_up_ring(void) {
+    mmap(process.ring, sizeof *process.ring, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    process.ring = NULL;
+    process.recording = rsc_asm_sampling = 0;
+    rsc_asm_sampled_forget();
+    process.generation++;
+}
+
+/* A ring whose program samples its own references: the only kind that a running program can be given. */
+static void take_ring(int fd) {
+    int taken = map_ring(fd) == 0;
+    if (taken && (!process.ring->sampled || rsc_asm_sampled_prepare(process.ring) < 0)) {
+        munmap(process.ring, sizeof *process.ring);
+        process.ring = NULL;
+        taken = 0;
+    }
+    syscall(SYS_close, fd);
+    if (!taken) return;
+    rsc_asm_registry_move(process.ring);
+    rsc_asm_sampling = (int)process.ring->sampled;
+    process.follow = process.marked = process.lines = process.maps_noted = 0;
+    process.skip = 0;
+    process.wanted_ns = rsc_ring_now_ns();
+    process.generation++;
+    process.recording = 1;
+    process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELEASE);
+}
+
+/* Alone in the runtime? Then others stay out until process.attaching is 0 again. */
+static int may_change(void) {
+    if (__atomic_exchange_n(&process.attaching, 1, __ATOMIC_SEQ_CST)) return 0;
+    if (__atomic_load_n(&process.inside, __ATOMIC_SEQ_CST) == 1) return 1;
+    __atomic_store_n(&process.attaching, 0, __ATOMIC_SEQ_CST);
+    process.looked_ns = 0; /* soon again */
+    return 0;
+}
+
+static void attach_if_asked(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    uint64_t now = rsc_ring_now_ns();
+    if (now - __atomic_load_n(&process.looked_ns, __ATOMIC_RELAXED) < RSC_ATTACH_LOOK_NS) return;
+    __atomic_store_n(&process.looked_ns, now, __ATOMIC_RELAXED);
+    int fd = process.ring ? -1 : rsc_attach_request(process.user, process.pid);
+    if (!process.ring && fd < 0) return;
+    if (!may_change()) {
+        if (fd >= 0) syscall(SYS_close, fd);
+        return;
+    }
+    if (process.ring) give_up_ring();
+    else take_ring(fd);
+    *local = (struct rsc_asm_local){.generation = process.generation, .busy = 1};
+    rsc_asm_thread.next = rsc_asm_thread.limit = NULL;
+    __atomic_store_n(&process.attaching, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Started without the tool, which may ask later. Not with the rights of another user. */
+static void become_attachable(void) {
+    if (getauxval(AT_SECURE) || pthread_key_create(&process.key, thread_ends) != 0) return;
+    pthread_atfork(NULL, NULL, after_fork_in_child);
+    process.pid = (uint32_t)getpid();
+    process.user = (uint32_t)geteuid();
+    process.attachable = 1;
 }
 
 /* "ring=200,follow=0,skip=0,marked=0,samples=1,watch=0,plain=0" */
@@ -496,6 +622,7 @@ static __attribute__((constructor(101))) void initialise(void) {
         if (process.ring && process.follow && process.image > 1)
             __atomic_fetch_sub(&process.ring->execs, 1, __ATOMIC_RELAXED);
     }
+    if (!text) become_attachable();
     if (text && !process.follow)
         unsetenv(RSC_ASM_ENVIRONMENT); /* neither the program nor programs it starts may see it */
     process.ready = 1;

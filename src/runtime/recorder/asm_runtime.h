@@ -4,6 +4,7 @@
  *
  *   asm_runtime.c  the process: ring, modes, modules, fork; the thread: its countdown
  *   asm_registry.c modules and their tables
+ *   asm_attach.c   how a program that runs already is asked to be watched
  *   asm_entry.c    calls from rebuilt code into C, preserving every register; markers
  *   asm_samples.c  measures the time spent in code that was not rebuilt
  *   asm_strings.c, asm_heap.c, asm_processes.c, asm_jumps.c   libc's functions, interposed
@@ -37,6 +38,7 @@ struct rsc_asm_local {
     uint8_t depth; /* signal handlers running */
     uint8_t busy;  /* inside the runtime */
     int sample_timer; /* minus 1; 0: none */
+    uint32_t generation; /* of the process's ring (asm_runtime.c) */
     struct rsc_asm_interrupted *handler; /* what the running signal handler interrupted; NULL: none */
 };
 extern __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -103,6 +105,9 @@ int rsc_asm_real_sigaction(int number, const struct sigaction *action, struct si
  */
 int rsc_asm_registry_add(struct rsc_ring *ring, const void *start, const void *stop, int looks_itself,
                          struct rsc_asm_module *added) __attribute__((visibility("hidden")));
+/* A module of a program without a ring; all of them, to a ring that it is given later. */
+void rsc_asm_registry_know(const void *start, const void *stop) __attribute__((visibility("hidden")));
+void rsc_asm_registry_move(struct rsc_ring *ring) __attribute__((visibility("hidden")));
 void rsc_asm_registry_remove(const void *start) __attribute__((visibility("hidden")));
 int rsc_asm_registry_next(uint32_t *at, struct rsc_asm_module *module) __attribute__((visibility("hidden")));
 

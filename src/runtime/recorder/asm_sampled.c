@@ -61,6 +61,8 @@ static struct {
     uint32_t turn, turns; /* a fair lock */
     /* References of analysis of each thread, since last none was in it; UINT64_MAX: not in analysis mode. */
     uint64_t ahead[THREADS_MOST];
+    void *memory; /* of the sampler */
+    size_t memory_bytes;
 } process;
 
 _Static_assert(sizeof(struct rsc_sampled_thread) <= 8 * RSC_OWN_WORDS, "it fits");
@@ -335,6 +337,8 @@ int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
     whole.lines_most = whole.shift < 6 ? (64u >> whole.shift) + 1 : 2;
     whole.planned = ring->sampler_planned;
     whole.double_at = ring->sampler_first;
+    whole.begun = 0;
+    process.identities = 0;
     whole.one_at_a_time = options.order == RSC_ORDER_SEQUENTIAL;
     process.apart = whole.one_at_a_time ? SEQUENTIAL_BUFFER : 0;
     for (uint32_t i = 0; i < THREADS_MOST; i++) process.ahead[i] = UINT64_MAX;
@@ -342,5 +346,13 @@ int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return -1;
     whole.sampler = rsc_sampler_init(&options, memory);
+    process.memory = memory;
+    process.memory_bytes = bytes;
     return 0;
+}
+
+void rsc_asm_sampled_forget(void) {
+    munmap(process.memory, process.memory_bytes);
+    process.ring = NULL;
+    whole.sampler = NULL;
 }

@@ -6,8 +6,11 @@
 
 #define RSC_SAMPLED_HIDDEN __attribute__((visibility("hidden")))
 
-/* Call once, before any thread. Returns 0, or -1 when out of memory. */
+/* Call before any thread, and while none is in the sampler. Returns 0, or -1 when out of memory. */
 RSC_SAMPLED_HIDDEN int rsc_asm_sampled_prepare(struct rsc_ring *ring);
+
+/* The opposite. */
+RSC_SAMPLED_HIDDEN void rsc_asm_sampled_forget(void);
 
 /* For a thread that has just taken its slot. Returns 0, or -1 if there are too many. */
 RSC_SAMPLED_HIDDEN int rsc_asm_sampled_start(struct rsc_asm_local *local);
