@@ -45,11 +45,11 @@ const struct rsc_option rsc_trace_options[] = {
 const struct rsc_option rsc_output_options[] = {
     RSC_HEADING("output"),
     {RSC_OPT_OUTPUT, 'o', "output", "FILE",
-     "write here: .json, .csv, .txt, .folded, .speedscope.json, .html render, anything else is a profile; - is "
-     "standard output, %p the process id, %r the MPI rank",
+     "write here: .json, .csv, .txt, .folded, .speedscope.json, .callgrind, .pb.gz (pprof), .html render, anything "
+     "else is a profile; - is standard output, %p the process id, %r the MPI rank",
      NULL},
-    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json, csv, folded, speedscope or html",
-     "text json csv folded speedscope html"},
+    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json, csv, folded, speedscope, callgrind, pprof or html",
+     "text json csv folded speedscope callgrind pprof html"},
     {RSC_OPT_FULL, 0, "full", NULL, "text: everything that is known, not just the first screen (40 lines)", NULL},
     {RSC_OPT_FULL_NAMES, 0, "full-names", NULL, "text: C++ names with their template arguments", NULL},
     {RSC_OPT_AT, 0, "at", "SIZE",
@@ -57,7 +57,7 @@ const struct rsc_option rsc_output_options[] = {
      "caches with misses other than first touches)",
      "L1d L2 L3"},
     {RSC_OPT_WEIGHT, 0, "weight", "WHAT",
-     "folded and speedscope: weigh stacks by misses (at --at, default) or references", "misses references"},
+     "folded, speedscope, pprof: weigh stacks by misses (at --at, default) or references", "misses references"},
     {RSC_OPT_NO_COMMAND, 0, "no-command", NULL,
      "for sharing: leave out the command line and the folders of absolute paths", NULL},
     {0, 0, NULL, NULL, NULL, NULL},

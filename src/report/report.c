@@ -24,6 +24,8 @@ static const struct {
     {"csv", ".csv", RSC_REPORT_CSV},
     {"folded", ".folded", RSC_REPORT_FOLDED},
     {"speedscope", ".speedscope.json", RSC_REPORT_SPEEDSCOPE},
+    {"callgrind", ".callgrind", RSC_REPORT_CALLGRIND},
+    {"pprof", ".pb.gz", RSC_REPORT_PPROF},
     {"html", ".html", RSC_REPORT_HTML},
     {"sarif", ".sarif", RSC_REPORT_SARIF},
     {"github", "", RSC_REPORT_GITHUB}, /* chosen by name only */
@@ -98,6 +100,8 @@ static const struct {
                               [RSC_REPORT_CSV] = rsc_report_csv,
                               [RSC_REPORT_FOLDED] = rsc_report_folded,
                               [RSC_REPORT_SPEEDSCOPE] = rsc_report_speedscope,
+                              [RSC_REPORT_CALLGRIND] = rsc_report_callgrind,
+                              [RSC_REPORT_PPROF] = rsc_report_pprof,
                               [RSC_REPORT_HTML] = rsc_report_page},
                              save_profiles},
     [RSC_RESULT_SIM] = {{[RSC_REPORT_TEXT] = rsc_sim_text,

@@ -1,6 +1,6 @@
 /*
- * report.h - renders results as text, JSON, CSV, folded stacks, speedscope or an HTML
- * page.
+ * report.h - renders results as text, JSON, CSV, folded stacks, an HTML page or for the
+ * viewers speedscope, KCachegrind and pprof.
  *
  * Kinds of results: profiles, a simulation, object caches, a study of sampling, loops, a comparison,
  * its accuracy, advice, annotated source, a table. A table in report.c lists the formats of each kind,
@@ -24,6 +24,8 @@ enum rsc_report_format {
     RSC_REPORT_CSV,
     RSC_REPORT_FOLDED,
     RSC_REPORT_SPEEDSCOPE,
+    RSC_REPORT_CALLGRIND,
+    RSC_REPORT_PPROF,
     RSC_REPORT_HTML,
     RSC_REPORT_SARIF,
     RSC_REPORT_GITHUB, /* annotations of lines, as a GitHub workflow prints them */
@@ -87,10 +89,10 @@ struct rsc_report_style {
 /* The section of a text report with this name, for `sections`; 0: none. */
 uint32_t rsc_report_section_of_name(const char *name, size_t length);
 
-/* By suffix: .txt, .json, .csv, .folded, .speedscope.json, .html, .sarif; RSC_REPORT_NONE for all others and "-". */
+/* By suffix: .txt, .json, .csv, .folded, .speedscope.json, .callgrind, .pb.gz, .html, .sarif; RSC_REPORT_NONE for all others and "-". */
 enum rsc_report_format rsc_report_format_of_path(const char *path);
 
-/* By name, as --format takes it: text, json, csv, folded, speedscope, html, sarif, github. */
+/* By name, as --format takes it: text, json, csv, folded, speedscope, callgrind, pprof, html, sarif, github. */
 enum rsc_report_format rsc_report_format_of_name(const char *name);
 
 /* The name of a format, except RSC_REPORT_NONE. */
@@ -127,7 +129,7 @@ rsc_renderer rsc_report_text;
  */
 rsc_renderer rsc_report_csv;
 
-/* Misses or references by call path, for flame graph tools (flame.c). */
-rsc_renderer rsc_report_folded, rsc_report_speedscope;
+/* Misses and references by call path, for flame graph tools (flame.c), KCachegrind (callgrind.c) and pprof (pprof.c). */
+rsc_renderer rsc_report_folded, rsc_report_speedscope, rsc_report_callgrind, rsc_report_pprof;
 
 #endif

@@ -73,7 +73,7 @@ $ reusescope analyze --from nope a.din
 reusescope: format 'nope': not one of rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi, raw64
 [2]
 $ reusescope analyze --format xml a.din
-reusescope analyze: --format xml: not one of text, json, csv, folded, speedscope, html
+reusescope analyze: --format xml: not one of text, json, csv, folded, speedscope, callgrind, pprof, html
 [2]
 $ reusescope analyze --threads 0 a.din
 reusescope analyze: --threads 0: not a number from 1 to 1024
@@ -178,7 +178,7 @@ $ reusescope convert a.din -o x.rsct --to xml
 reusescope convert: --to xml: not one of rsct, din, csv
 [2]
 $ reusescope report --format xml
-reusescope report: --format xml: not one of text, json, csv, folded, speedscope, html
+reusescope report: --format xml: not one of text, json, csv, folded, speedscope, callgrind, pprof, html
 [2]
 
 # A blank is no kind.
@@ -191,7 +191,7 @@ reusescope analyze: --kind R W: not a list of R, W, I
 
 # What is wrong with a command line is said before a long analysis, not after it.
 $ reusescope analyze missing.din --format xml
-reusescope analyze: --format xml: not one of text, json, csv, folded, speedscope, html
+reusescope analyze: --format xml: not one of text, json, csv, folded, speedscope, callgrind, pprof, html
 [2]
 
 # Errors stay on one line whatever the argument holds.

@@ -1,4 +1,4 @@
-# Exports: folded stacks, speedscope, CSV; profiles to share.
+# Exports: folded stacks, speedscope, CSV, callgrind, pprof; profiles to share.
 $ cp $SOURCE/tests/fuzz/corpus/profile/rows.json wave.json
 
 # Folded: misses at a size, by call path where a reuse has one; all of them, and no more.
@@ -75,7 +75,7 @@ $ reusescope report wave.json --weight lines
 reusescope report: --weight lines: not one of misses, references
 [2]
 $ reusescope report wave.json --format flame
-reusescope report: --format flame: not one of text, json, csv, folded, speedscope, html
+reusescope report: --format flame: not one of text, json, csv, folded, speedscope, callgrind, pprof, html
 [2]
 
 # --no-command: no command line, no folders of absolute paths, in every output; all numbers stay.
@@ -102,3 +102,109 @@ $ sed -i 's|"code":\[\]|"code":[{"pc":"0x1","function":"=cmd","file":"@a,b","lin
 $ reusescope report f.json --format csv | grep code,
 0,single,64,code,"'@a,b:1 =cmd",,,1,,1,1
 0,single,64,code,"'-f 0x2",,,1,,1,1
+
+# callgrind: what callgrind_annotate makes of it; sums of self costs, and of calls.
+$ reusescope report wave.json --at 896K -o wave.callgrind
+$ sed -n '/^part/,$p' wave.callgrind
+part: 1
+positions: line
+event: References : references
+event: Misses : misses in 896 KiB
+events: References Misses
+summary: 77060 72200
+\
+fl=main.c
+fn=main
+cfi=solver.c
+cfn=solve
+calls=1 0
+0 1000 900
+\
+fl=solver.c
+fn=solve
+cfi=solver.c
+cfn=solve
+calls=1 0
+0 1000 900
+cfi=???
+cfn=[unknown]
+calls=1 0
+0 1000 900
+\
+fl=???
+fn=[unknown]
+cfi=solver.c
+cfn=step
+calls=1 0
+0 1000 900
+cfi=???
+cfn=0x0
+calls=1 0
+0 10 0
+\
+fl=solver.c
+fn=step
+cfi=/home/u/wave/src/solver.c
+cfn=relax
+calls=1 0
+0 1000 900
+\
+fl=/home/u/wave/src/solver.c
+fn=relax
+88 2000 1800
+\
+fl=???
+fn=[call path not known]
+cfi=???
+cfn=[unknown]
+calls=1 0
+0 10 0
+cfi=/home/u/wave/src/solver.c
+cfn=relax
+calls=1 0
+0 1000 900
+cfi=???
+cfn=memcpy
+calls=1 0
+0 50 0
+cfi=/home/u/wave/src/solver.c
+cfn=sweep
+calls=1 0
+0 70000 70000
+cfi=mem.c
+cfn=copy
+calls=1 0
+0 5000 400
+\
+fl=???
+fn=0x0
+0 10 0
+\
+fl=???
+fn=memcpy
+0 50 0
+\
+fl=/home/u/wave/src/solver.c
+fn=sweep
+71 70000 70000
+\
+fl=mem.c
+fn=copy
+10 5000 400
+$ callgrind_annotate --auto=no wave.callgrind | grep -E 'TOTALS|:sweep|:relax|:step' | tr -s ' '
+77,060 (100.0%) 72,200 (100.0%) PROGRAM TOTALS
+70,000 (90.84%) 70,000 (96.95%) /home/u/wave/src/solver.c:sweep
+ 2,000 ( 2.60%) 1,800 ( 2.49%) /home/u/wave/src/solver.c:relax
+
+# pprof: its message, decoded.
+$ reusescope report wave.json --at 896K -o wave.pb.gz
+$ python3 $SOURCE/tests/pprof_check.py wave.pb.gz
+misses in 896 KiB (count) references (count)
+900 1000 main;solve;solve;[unknown];step;relax:88
+0 10 [call path not known];[unknown];0x0
+900 1000 [call path not known];relax:88
+0 50 [call path not known];memcpy
+70000 70000 [call path not known];sweep:71
+400 5000 [call path not known];copy:10
+$ reusescope report wave.json --at 896K --format pprof --weight references -o - | python3 $SOURCE/tests/pprof_check.py - | head -1
+references (count) misses in 896 KiB (count)

@@ -123,10 +123,12 @@ filters:
 \
 output:
   -o, --output FILE           write here: .json, .csv, .txt, .folded,
-                              .speedscope.json, .html render, anything else is a
-                              profile; - is standard output, %p the process id,
-                              %r the MPI rank
-      --format FORMAT         text, json, csv, folded, speedscope or html
+                              .speedscope.json, .callgrind, .pb.gz (pprof),
+                              .html render, anything else is a profile; - is
+                              standard output, %p the process id, %r the MPI
+                              rank
+      --format FORMAT         text, json, csv, folded, speedscope, callgrind,
+                              pprof or html
       --full                  text: everything that is known, not just the first
                               screen (40 lines)
       --full-names            text: C++ names with their template arguments
@@ -134,8 +136,8 @@ output:
                               of SIZE, as 1M or L2 (default: the largest of this
                               machine's caches with misses other than first
                               touches)
-      --weight WHAT           folded and speedscope: weigh stacks by misses (at
-                              --at, default) or references
+      --weight WHAT           folded, speedscope, pprof: weigh stacks by misses
+                              (at --at, default) or references
       --no-command            for sharing: leave out the command line and the
                               folders of absolute paths
 \
