@@ -25,6 +25,30 @@ POINT = np.dtype([("lines", "<u8"), ("bytes", "<u8"), ("miss_ratio", "<f8"), ("l
 CODE = np.dtype([("pc", "<u8"), ("function", object), ("file", object), ("line", "<u4"), ("references", "<u8"),
                  ("cold", "<u8"), ("invalidated", "<u8")])
 
+#: Data used at one instruction and used again at another; object is "" where it is not known.
+PAIR = np.dtype([("use_pc", "<u8"), ("use_function", object), ("use_file", object), ("use_line", "<u4"),
+                 ("reuse_pc", "<u8"), ("reuse_function", object), ("reuse_file", object), ("reuse_line", "<u4"),
+                 ("object", object), ("references", "<u8")])
+#: A variable, a heap block by where it was allocated, a stack.
+OBJECT = np.dtype([("name", object), ("kind", object), ("bytes", "<u8"), ("references", "<u8"), ("cold", "<u8"),
+                   ("invalidated", "<u8")])
+
+
+def _place(row: Mapping[str, Any]) -> Tuple[int, str, str, int]:
+    return int(row["pc"], 16), row.get("function") or "", row.get("file") or "", row.get("line") or 0
+
+
+def _at_least(bins: List[Mapping[str, Any]], lines: int) -> int:
+    """References with a distance of that many lines or more; within a bin, a part of it, as the tool counts."""
+    count = 0
+    for one in bins:
+        low, high = one["lo"], one["hi"]
+        if low >= lines:
+            count += one["count"]
+        elif high is not None and high >= lines:
+            count += one["count"] * (high - lines + 1) // (high - low + 1)
+    return count
+
 
 class Profile:
     """Histograms of reuse distance and reuse interval, the miss ratio curve, totals, and how they were obtained.
@@ -128,16 +152,43 @@ class Profile:
 
         The distances of each row are in json["code"], in the same order.
         """
-        if "code" not in self._kept:
-            rows = self.json["code"]
-            table = np.empty(len(rows), CODE)
+        return self._rows("code", CODE, lambda row: (*_place(row), row["references"], row["cold"],
+                                                     row.get("invalidated", 0)))
+
+    @property
+    def pairs(self) -> npt.NDArray[np.void]:
+        """An array of PAIR, in the order of json["pairs"]."""
+        return self._rows("pairs", PAIR, lambda row: (*_place(row["use"]), *_place(row["reuse"]), row.get("object") or "",
+                                                      row["references"]))
+
+    @property
+    def objects(self) -> npt.NDArray[np.void]:
+        """An array of OBJECT, in the order of json["objects"]."""
+        return self._rows("objects", OBJECT, lambda row: (row.get("name") or "", row["kind"], row.get("bytes") or 0,
+                                                          row["references"], row["cold"], row.get("invalidated", 0)))
+
+    def _rows(self, name: str, dtype: npt.DTypeLike,
+              values: Callable[[Mapping[str, Any]], Tuple[Any, ...]]) -> npt.NDArray[np.void]:
+        if name not in self._kept:
+            rows = self.json[name]
+            table = np.empty(len(rows), dtype)
             for i, row in enumerate(rows):
-                table[i] = (int(row["pc"], 16), row.get("function") or "", row.get("file") or "", row.get("line") or 0,
-                            row["references"], row["cold"], row.get("invalidated", 0))
+                table[i] = values(row)
             table.flags.writeable = False
-            self._kept["code"] = table
-        kept: npt.NDArray[np.void] = self._kept["code"]
+            self._kept[name] = table
+        kept: npt.NDArray[np.void] = self._kept[name]
         return kept
+
+    def misses(self, rows: str = "code", *, bytes: int) -> npt.NDArray[np.uint64]:
+        """Misses of each row of code, pairs or objects in a cache of this size, in the order of that array.
+
+        First touches and invalidated lines miss at every size; distances are known to a quarter of an octave.
+        """
+        if rows not in ("code", "pairs", "objects"):
+            raise ValueError(f"misses: {rows!r} is not one of code, pairs, objects")
+        lines = max(1, int(bytes) // self.line_bytes)
+        return np.array([row.get("cold", 0) + row.get("invalidated", 0) + _at_least(row["rd"], lines)
+                         for row in self.json[rows]], np.uint64)
 
     # Single numbers
 
@@ -222,6 +273,11 @@ class Profile:
     def __repr__(self) -> str:
         return (f"<reusescope.Profile by {self.made['by']}: {self.references:,} references to {self.distinct:,} lines "
                 f"of {self.line_bytes} bytes>")
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the totals, the curve and the worst lines."""
+        from ._html import page
+        return page(self)
 
     def plot(self, ax: Optional["Axes"] = None, *, what: str = "mrc", label: Optional[str] = None,
              caches: Optional[Mapping[str, int]] = None) -> "Axes":

@@ -206,5 +206,5 @@ misses in 896 KiB (count) references (count)
 0 50 [call path not known];memcpy
 70000 70000 [call path not known];sweep:71
 400 5000 [call path not known];copy:10
-$ reusescope report wave.json --at 896K --format pprof --weight references -o - | python3 $SOURCE/tests/pprof_check.py - | head -1
+$ reusescope report wave.json --at 896K --format pprof --weight references -o - | python3 $SOURCE/tests/pprof_check.py - | sed -n 1p
 references (count) misses in 896 KiB (count)

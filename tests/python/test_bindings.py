@@ -368,6 +368,37 @@ class Interface(unittest.TestCase):
                                   os.path.join(SOURCE, "tests", "python", "typed_use.py")], capture_output=True, text=True, check=False)
         self.assertEqual(run.returncode, 0, run.stdout)
 
+    def test_rows_and_their_misses(self):
+        profile = reusescope.load(os.path.join(SOURCE, "tests", "fuzz", "corpus", "profile", "rows.json"))
+        misses = profile.misses(bytes=896 << 10)
+        by_function = {}
+        for row, count in zip(profile.code, misses):
+            by_function[row["function"]] = by_function.get(row["function"], 0) + int(count)
+        # as `reusescope report --format folded --at 896K` has them (tests/cli/export.t)
+        self.assertEqual({name: count for name, count in by_function.items() if count},
+                         {"sweep": 70000, "relax": 1800, "copy": 400})
+        self.assertEqual(profile.misses(bytes=1 << 40).tolist(), (profile.code["cold"] + profile.code["invalidated"]).tolist())
+        for name in ("pairs", "objects"):
+            rows = getattr(profile, name)
+            self.assertEqual(len(rows), len(profile.json[name]))
+            self.assertEqual(rows["references"].tolist(), [row["references"] for row in profile.json[name]])
+            self.assertTrue((profile.misses(name, bytes=64) >= profile.misses(name, bytes=1 << 20)).all())
+        self.assertIn("relax", profile.pairs["reuse_function"])
+        self.assertIn("grid", profile.objects["name"])
+        with self.assertRaisesRegex(ValueError, "not one of code, pairs, objects"):
+            profile.misses("lines", bytes=64)
+
+    def test_notebooks_show_profiles(self):
+        profile = reusescope.load(os.path.join(SOURCE, "tests", "fuzz", "corpus", "profile", "rows.json"))
+        text = profile._repr_html_()
+        self.assertIn("77,060 references to 70,000 lines of 64 bytes, 1 thread, by exact", text)
+        self.assertIn("<td>solver.c:71 sweep</td><td>70,000</td><td>70,000</td><td>70,000</td>", text)
+        self.assertIn("<polyline", text)
+        hostile = json.loads(profile.json_text())
+        hostile["code"][0]["function"] = "<script>alert(1)</script>"
+        self.assertNotIn("<script>", reusescope.Profile.from_json(json.dumps(hostile))._repr_html_())
+        self.assertIn("0 references", reusescope.analyze(np.empty(0, np.uint64))._repr_html_())
+
     def test_pictures(self):
         try:
             import matplotlib
