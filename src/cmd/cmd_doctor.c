@@ -6,13 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <reusescope/engine.h>
 
 #include "base/cpu.h"
+#include "base/fail.h"
+#include "base/output_file.h"
 #include "base/pool.h"
+#include "cmd/latency.h"
 #include "cmd/session.h"
 #include "collect/collector.h"
 #include "collect/launch/cc_command.h"
@@ -155,6 +159,43 @@ static void look_at_symbols(void) {
              "DEBUGINFOD_URLS is not set: debug files come from this machine only");
 }
 
+/* "L1d 5, L2 15, memory 250 cycles". */
+static void put_cycles(const struct rsc_machine *machine, char *text, size_t room) {
+    size_t used = 0;
+    for (size_t i = 0; i < machine->level_count && used < room; i++)
+        used +=
+            (size_t)snprintf(text + used, room - used, "%s %.0f, ", machine->levels[i].name, machine->levels[i].cycles);
+    if (used < room) snprintf(text + used, room - used, "memory %.0f cycles", machine->memory_cycles);
+}
+
+/* Measures, prints and keeps this machine's latencies. */
+static int measure_latencies(struct rsc_session *session) {
+    struct rsc_machine machine;
+    struct rsc_error error;
+    char path[RSC_MACHINE_PATH], text[1024], shown[160];
+    size_t used = 0;
+    rsc_machine_read(&machine, NULL);
+    int status = rsc_latency_measure(&machine, &error);
+    if (!status && rsc_machine_latency_path(path) < 0)
+        status = rsc_fail(&error, RSC_EINVAL, "--latency: set HOME or REUSESCOPE_MACHINES to a folder to keep them in");
+    for (size_t i = 0; !status && i < machine.level_count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s %.1f\n", machine.levels[i].name,
+                                 machine.levels[i].cycles);
+    if (!status) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "memory %.1f\n", machine.memory_cycles);
+        for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+            *slash = 0;
+            mkdir(path, 0777); /* what is missing; writing fails if it cannot be made */
+            *slash = '/';
+        }
+        status = rsc_output_whole(path, text, used, 0, &error);
+    }
+    if (status < 0) return rsc_session_fail(session, &error);
+    put_cycles(&machine, shown, sizeof shown);
+    printf("%s\nkept in %s\n", shown, path);
+    return RSC_EXIT_OK;
+}
+
 static void look_at_machine(void) {
     struct rsc_machine machine;
     char text[160] = "";
@@ -166,6 +207,11 @@ static void look_at_machine(void) {
     }
     optional(machine.level_count > 0, "caches of this machine", text,
              "not found in sysfs: pictures have no cache marks");
+    char cycles[160];
+    put_cycles(&machine, cycles, sizeof cycles);
+    if (machine.level_count)
+        optional(machine.is_measured, "latencies", cycles,
+                 "typical ones are used: reusescope doctor --latency measures");
     snprintf(text, sizeof text, "%u processors, loops for %s", rsc_pool_cpu_count(), rsc_simd_name(rsc_simd_best()));
     say("ok", "processors", text);
     int fd = memfd_create("reusescope-doctor", MFD_CLOEXEC);
@@ -190,12 +236,36 @@ static void look_at_loops(void) {
     optional(rsc_c_source_check(&error) == 0, "loops of C source", "libclang 19 was loaded", error.message);
 }
 
-static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
+enum { OPT_LATENCY = RSC_OPT_VERB };
+
+static const struct rsc_option options[] = {
+    RSC_HEADING("measuring"),
+    {OPT_LATENCY, 0, "latency", NULL,
+     "measure and keep how long loads wait for each cache and for memory, for estimates of cycles (seconds; best on an "
+     "idle machine)",
+     NULL},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+struct asked {
     struct rsc_session session;
+    int latency;
+};
+
+static int take_option(void *context, const struct rsc_option_parser *parser, int id) {
+    struct asked *asked = context;
+    if (id != OPT_LATENCY) return rsc_session_option(&asked->session, parser, id);
+    asked->latency = 1;
+    return -1;
+}
+
+static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
+    struct asked asked = {.latency = 0};
     struct checkup checkup = {0};
-    rsc_session_start(&session, verb, argv);
-    int leave = rsc_session_take(&session, argc, NULL, NULL, NULL, NULL);
+    rsc_session_start(&asked.session, verb, argv);
+    int leave = rsc_session_take(&asked.session, argc, take_option, &asked, NULL, NULL);
     if (leave >= 0) return leave;
+    if (asked.latency) return measure_latencies(&asked.session);
     printf("reusescope %s\n", rsc_version());
     look_at_machine();
     look_at_valgrind();
@@ -216,6 +286,6 @@ const struct rsc_verb rsc_verb_doctor = {
     .about = "Tries what `run` needs, on a real program. Each line is marked ok (works), -- (optional and "
              "absent) or no (needed and missing), with what to do.",
     .example = "reusescope doctor",
-    .groups = {rsc_common_options},
+    .groups = {options, rsc_common_options},
     .run = run_doctor,
 };

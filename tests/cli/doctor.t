@@ -49,3 +49,20 @@ status
 # Sizes as reports have them.
 $ $SOURCE/tests/caches 48K,1280K,32M caches; REUSESCOPE_TEST_CACHES=$PWD/caches reusescope doctor 2>&1 | grep '^ok  caches'
 ok  caches of this machine     L1d 48 KiB, L2 1.25 MiB, L3 32 MiB
+
+# Latencies of this machine: measured, kept, and used by reports.
+$ mkdir measured; export REUSESCOPE_MACHINES=$PWD/measured REUSESCOPE_TEST_CACHES=$PWD/small; $SOURCE/tests/caches 8K,64K small
+$ reusescope doctor --latency | sed -E 's/ [0-9]+(,| cycles)/ N\1/g; s|kept in .*/measured|kept in measured|'
+L1d N, L2 N, memory N cycles
+kept in measured/this.latency
+$ sed -E 's/[0-9.]+$/N/' measured/this.latency
+L1d N
+L2 N
+memory N
+$ reusescope doctor | grep -c '^ok  latencies'
+1
+$ printf 'L1d 4\nL2 10\nmemory 100\n' > measured/this.latency
+$ reusescope report $SOURCE/tests/fuzz/corpus/profile/rows.json | grep -A2 'Worst lines'
+ Worst lines  of your code, by cycles lost: L2 10, memory 100 (measured)
+    cycles   share     L1d      L2  where
+    7.00 M  97.0 %  70.0 k  70.0 k  /home/u/wave/src/solver.c:71 sweep

@@ -64,6 +64,32 @@ static void data_caches_are_found(void **state) {
     assert_int_equal(machine.levels[2].size_bytes, 36 << 20);
 }
 
+/* Latencies: typical ones by level; all of a file's, or none. */
+static void latencies_are_known(void **state) {
+    (void)state;
+    struct rsc_machine machine;
+    char path[300];
+    rsc_machine_read(&machine, root); /* L1d 48K, L2 1280K, L3 36M */
+    assert_false(machine.is_measured);
+    assert_true(rsc_machine_cycles_beyond(&machine, 32 << 10) == machine.levels[0].cycles);
+    assert_true(rsc_machine_cycles_beyond(&machine, 48 << 10) == machine.levels[1].cycles);
+    assert_true(rsc_machine_cycles_beyond(&machine, 36 << 20) == machine.memory_cycles);
+    double typical = machine.memory_cycles;
+    snprintf(path, sizeof path, "%s/this.latency", root);
+    FILE *file = fopen(path, "w");
+    fputs("# measured\nl1d 4.5\nL2 13\nl3 70\nl9 9\n", file);
+    fclose(file);
+    assert_false(rsc_machine_read_latencies(&machine, path)); /* memory is missing */
+    assert_true(machine.memory_cycles == typical && machine.levels[0].cycles != 4.5);
+    file = fopen(path, "a");
+    fputs("memory 311.5\n", file);
+    fclose(file);
+    assert_true(rsc_machine_read_latencies(&machine, path));
+    assert_true(machine.is_measured && machine.levels[0].cycles == 4.5 && machine.levels[2].cycles == 70 &&
+                machine.memory_cycles == 311.5);
+    unlink(path);
+}
+
 static void nonsense_is_left_out(void **state) {
     (void)state;
     static const char *const sizes[] = {"", "K", "-5K", "5Q", "0K", "99999999999999999999K", "18014398509481984K"};
@@ -97,9 +123,8 @@ static void this_machine_can_be_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_caches_are_found),
-        cmocka_unit_test(nonsense_is_left_out),
-        cmocka_unit_test(no_folder_no_levels),
+        cmocka_unit_test(data_caches_are_found),    cmocka_unit_test(latencies_are_known),
+        cmocka_unit_test(nonsense_is_left_out),     cmocka_unit_test(no_folder_no_levels),
         cmocka_unit_test(this_machine_can_be_read),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);

@@ -28,6 +28,35 @@ static void take_typical_cycles(struct rsc_machine *machine) {
     machine->memory_cycles = TYPICAL_MEMORY_CYCLES;
 }
 
+int rsc_machine_latency_path(char path[RSC_MACHINE_PATH]) {
+    const char *folder = getenv("REUSESCOPE_MACHINES"), *home = getenv("HOME");
+    int length = -1;
+    if (folder && *folder) length = snprintf(path, RSC_MACHINE_PATH, "%s/this.latency", folder);
+    else if (home && *home && !getenv("REUSESCOPE_TEST_CACHES")) /* a test's machine has not been measured */
+        length = snprintf(path, RSC_MACHINE_PATH, "%s/.config/reusescope/machines/this.latency", home);
+    return length > 0 && length < RSC_MACHINE_PATH ? 0 : -1;
+}
+
+int rsc_machine_read_latencies(struct rsc_machine *machine, const char *path) {
+    double cycles[RSC_MACHINE_LEVELS_MAX] = {0}, memory = 0, value;
+    char line[128], name[16];
+    FILE *file = fopen(path, "re");
+    if (!file) return 0;
+    for (int lines = 0; lines < 100 && fgets(line, sizeof line, file); lines++) {
+        if (sscanf(line, "%15s %lf", name, &value) != 2 || !(value > 0) || value > 1e6) continue;
+        for (size_t i = 0; i < machine->level_count; i++)
+            if (!strcasecmp(name, machine->levels[i].name)) cycles[i] = value;
+        if (!strcmp(name, "memory")) memory = value;
+    }
+    fclose(file);
+    for (size_t i = 0; i < machine->level_count; i++)
+        if (!(cycles[i] > 0)) return 0;
+    if (!(memory > 0)) return 0;
+    for (size_t i = 0; i < machine->level_count; i++) machine->levels[i].cycles = cycles[i];
+    machine->memory_cycles = memory;
+    return machine->is_measured = 1;
+}
+
 double rsc_machine_cycles_beyond(const struct rsc_machine *machine, uint64_t bytes) {
     static const struct rsc_machine usual = {
         {{"L1d", 1, 64 << 10, 5}, {"L2", 2, 2 << 20, 15}, {"L3", 3, 32 << 20, 60}}, 3, TYPICAL_MEMORY_CYCLES, 0};
@@ -50,6 +79,8 @@ void rsc_machine_read(struct rsc_machine *machine, const char *root) {
     }
     qsort(machine->levels, machine->level_count, sizeof machine->levels[0], by_size);
     take_typical_cycles(machine);
+    char path[RSC_MACHINE_PATH];
+    if (!root && !rsc_machine_latency_path(path)) rsc_machine_read_latencies(machine, path);
 }
 
 int rsc_machine_parse_size(const struct rsc_machine *machine, const char *text, size_t length, uint64_t *bytes) {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define RSC_MACHINE_LEVELS_MAX 8
+#define RSC_MACHINE_PATH 4096
 
 struct rsc_machine_level {
     char name[8]; /* "L1d", "L2", "L3" */
@@ -28,9 +29,18 @@ struct rsc_machine {
  * Reads the data and unified caches of the first processor below `root`, the
  * folder that holds index0, index1, ... (NULL: this machine's, in sysfs). Missing
  * or invalid entries are left out, so a machine without sysfs has no levels; this
- * never fails.
+ * never fails. Cycles are typical ones or, for this machine, those of the file below.
  */
 void rsc_machine_read(struct rsc_machine *machine, const char *root);
+
+/*
+ * The file of this machine's measured latencies: this.latency in the folder REUSESCOPE_MACHINES, else in
+ * ~/.config/reusescope/machines. A line for each cache and for memory: "l2 14.2", in cycles. -1: no such folder is known.
+ */
+int rsc_machine_latency_path(char path[RSC_MACHINE_PATH]);
+
+/* Takes the cycles from such a file. Returns 1 if it has all of them; else they stay as they are. */
+int rsc_machine_read_latencies(struct rsc_machine *machine, const char *path);
 
 /* The cycles that a load waits if a cache of that size does not hold its line: those of the next larger one. */
 double rsc_machine_cycles_beyond(const struct rsc_machine *machine, uint64_t bytes);
