@@ -50,7 +50,6 @@ extern void __libc_free(void *block);
 /* ---- paths of callers ---- */
 
 #define DEPTH 16
-#define SKIPPED 2 /* frames of this library */
 #define PATHS (1u << 15)
 static struct {
     uint64_t hash;
@@ -64,7 +63,7 @@ static struct {
     uintptr_t start, end, base;
     const char *name;
 } modules[64];
-static int module_count;
+static int module_count, own_module;
 
 static int add_module(struct dl_phdr_info *info, size_t bytes, void *unused) {
     (void)bytes, (void)unused;
@@ -73,6 +72,7 @@ static int add_module(struct dl_phdr_info *info, size_t bytes, void *unused) {
         if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz > end)
             end = info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
     if (module_count < 64) {
+        if ((uintptr_t)&own_module - info->dlpi_addr < end) own_module = module_count;
         modules[module_count].start = modules[module_count].base = info->dlpi_addr;
         modules[module_count].end = info->dlpi_addr + end;
         modules[module_count++].name = info->dlpi_name;
@@ -86,10 +86,10 @@ static uint64_t hash_path(uintptr_t *site) {
     uint64_t hash = 14695981039346656037u;
     int count = backtrace(frames, DEPTH);
     *site = 0;
-    for (int i = SKIPPED; i < count; i++)
+    for (int i = 0; i < count; i++)
         for (int m = 0; m < module_count; m++) {
             uintptr_t offset = (uintptr_t)frames[i] - modules[m].base;
-            if ((uintptr_t)frames[i] < modules[m].start || (uintptr_t)frames[i] >= modules[m].end) continue;
+            if (m == own_module || (uintptr_t)frames[i] < modules[m].start || (uintptr_t)frames[i] >= modules[m].end) continue;
             hash = (hash ^ (offset + (uint64_t)m)) * 1099511628211u;
             if (m == 0 && !*site) *site = offset;
         }
@@ -126,7 +126,7 @@ static int fails(enum kind kind) {
 /* ---- blocks ---- */
 
 #define BLOCKS (1u << 20)
-#define WHO 8
+#define WHO 12
 static struct block {
     uintptr_t start; /* 0: free, 1: was one */
     size_t bytes;
@@ -139,15 +139,15 @@ static uint32_t slot_of(uintptr_t start) { return (uint32_t)(start * 0x9e3779b97
 
 static void *note_block(void *made, size_t bytes) {
     if (!made || !blocks || inside) return made;
-    void *who[DEPTH] = {NULL};
+    void *who[WHO] = {NULL};
     inside = 1;
-    if (wants_who) backtrace(who, DEPTH);
+    if (wants_who) backtrace(who, WHO);
     pthread_mutex_lock(&lock);
     for (uint32_t slot = slot_of((uintptr_t)made); block_count < BLOCKS / 2; slot = (slot + 1) % BLOCKS)
         if (blocks[slot].start < 2) {
             block_count += !blocks[slot].start;
             blocks[slot] = (struct block){.start = (uintptr_t)made, .bytes = bytes};
-            memcpy(blocks[slot].who, who + SKIPPED, sizeof blocks[slot].who);
+            memcpy(blocks[slot].who, who, sizeof blocks[slot].who);
             break;
         }
     pthread_mutex_unlock(&lock);
@@ -255,7 +255,7 @@ static void find_lost(int fd) {
             dprintf(fd, "from");
             for (int w = 0; w < WHO && sorted[i]->who[w]; w++)
                 for (int m = 0; m < module_count; m++)
-                    if ((uintptr_t)sorted[i]->who[w] >= modules[m].start && (uintptr_t)sorted[i]->who[w] < modules[m].end)
+                    if (m != own_module && (uintptr_t)sorted[i]->who[w] >= modules[m].start && (uintptr_t)sorted[i]->who[w] < modules[m].end)
                         dprintf(fd, " %s+0x%lx", modules[m].name[0] ? modules[m].name : "tool",
                                 (unsigned long)((uintptr_t)sorted[i]->who[w] - modules[m].base - 1));
             dprintf(fd, "\n");
