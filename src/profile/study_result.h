@@ -23,6 +23,8 @@ struct rsc_study_bits {
     uint64_t samples;      /* 2^width */
     double cv;             /* fraction-instructions, equation 1 */
     double cv_sampled;     /* sampled-instructions; NAN without fetches, infinite if a sample has none */
+    double cv_references;  /* the same, by the references to a sample's sets */
+    double cv_data;        /* and by the data references */
     double variance_ratio; /* A1 over A2 */
     uint64_t within;       /* samples within 10% of the truth */
     uint64_t covered;      /* 90% intervals that contain the truth */

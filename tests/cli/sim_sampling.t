@@ -253,9 +253,9 @@ Constant bits: the address bits of samples of sets, one sample for each of their
   256K,4,64,random             1036.387        7-10        6-11
 \
 Table 2: coefficient of variation, 1/16 of the sets, constant bits
-  cache                        MPI*1000  fraction-instr  sampled-instr
-  64K,1,64,lru                 1042.812           44.4%          44.4%
-  256K,4,64,random             1036.387           44.7%          44.6%
+  cache                        MPI*1000  fraction-instr  sampled-instr  sampled-refs  sampled-data
+  64K,1,64,lru                 1042.812           44.4%          44.4%         23.3%          1.7%
+  256K,4,64,random             1036.387           44.7%          44.6%         23.6%          1.3%
 \
 Table 3: variance of random samples over that of constant-bits samples (above 1: constant bits are better)
   cache                        MPI*1000        1/16        1/64

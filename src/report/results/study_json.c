@@ -12,6 +12,8 @@ static void put_bits(struct rsc_json *json, const struct rsc_study_bits *bits) {
     rsc_json_key_u64(json, "covered", bits->covered);
     rsc_json_key_double(json, "cv", bits->cv);
     rsc_json_key_double(json, "cv_sampled_instructions", bits->cv_sampled);
+    rsc_json_key_double(json, "cv_sampled_references", bits->cv_references);
+    rsc_json_key_double(json, "cv_sampled_data", bits->cv_data);
     rsc_json_key_double(json, "random_over_systematic_variance", bits->variance_ratio);
     if (bits->mpi) {
         rsc_json_key_array(json, "mpi");

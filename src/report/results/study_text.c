@@ -45,14 +45,17 @@ static void table_constant(struct rsc_text *text, const struct rsc_study *study)
 }
 
 static void table_2(struct rsc_text *text, const struct rsc_study *study) {
-    char a[24], b[24];
+    char a[24], b[24], c[24], d[24];
     heading(text, "Table 2: coefficient of variation, 1/16 of the sets, constant bits",
-            "  fraction-instr  sampled-instr");
+            "  fraction-instr  sampled-instr  sampled-refs  sampled-data");
     for (size_t i = 0; i < study->cache_count; i++) {
         const struct rsc_study_sets *sets = &study->caches[i].sets[0];
         name_cache(text, &study->caches[i]);
-        rsc_text_put(text, "  %14s  %13s\n", sets->available ? percent(sets->paper.cv, 0, a) : "n/a",
-                     sets->available ? percent(sets->paper.cv_sampled, 0, b) : "n/a");
+        if (!sets->available) rsc_text_put(text, "  %14s  %13s  %12s  %12s\n", "n/a", "n/a", "n/a", "n/a");
+        else
+            rsc_text_put(text, "  %14s  %13s  %12s  %12s\n", percent(sets->paper.cv, 0, a),
+                         percent(sets->paper.cv_sampled, 0, b), percent(sets->paper.cv_references, 0, c),
+                         percent(sets->paper.cv_data, 0, d));
     }
 }
 

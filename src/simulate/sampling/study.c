@@ -15,7 +15,7 @@
 #include "base/pool.h"
 
 #define REQUESTS 65536u
-#define FETCH_BITS 16u /* fetches are counted by this many address bits, from the smallest block's on */
+#define USE_BITS 16u /* references are counted by this many address bits, from the smallest block's on */
 
 static const uint64_t lengths[RSC_STUDY_LENGTHS] = {100000, 1000000, 10000000, 100000000};
 
@@ -53,8 +53,7 @@ struct pass {
     size_t count;
     double base, rate; /* the clock, as in branches.c */
     struct rsc_pool *pool;
-    uint64_t *fetches_by_bits; /* owned: 2^FETCH_BITS */
-    uint32_t fetch_low;
+    struct rsc_study_uses uses; /* its arrays owned */
 };
 
 /* ---- intervals ---- */
@@ -211,8 +210,10 @@ static int open_pass(struct pass *pass, const struct rsc_sim_config *config, str
     pass->study->caches = calloc(pass->study->cache_count, sizeof *pass->study->caches);
     pass->caches = calloc(pass->study->cache_count, sizeof *pass->caches);
     pass->requests = malloc(REQUESTS * sizeof *pass->requests);
-    pass->fetches_by_bits = calloc(1u << FETCH_BITS, sizeof *pass->fetches_by_bits);
-    int status = above && pass->study->caches && pass->caches && pass->requests && pass->fetches_by_bits
+    pass->uses = (struct rsc_study_uses){.fetches = calloc(1u << USE_BITS, sizeof *pass->uses.fetches),
+                                         .data = calloc(1u << USE_BITS, sizeof *pass->uses.data),
+                                         .width = USE_BITS};
+    int status = above && pass->study->caches && pass->caches && pass->requests && pass->uses.fetches && pass->uses.data
                      ? 0
                      : rsc_fail_memory(error, "study");
     if (!status) {
@@ -230,7 +231,7 @@ static int open_pass(struct pass *pass, const struct rsc_sim_config *config, str
                                                    ? config->caches[i].indexing
                                                    : above->caches[from].indexing;
         }
-        pass->fetch_low = smallest;
+        pass->uses.low = smallest;
         status = rsc_branches_new(&pass->above, above, RSC_WATCH_NOTHING, error);
     }
     free(above);
@@ -256,18 +257,23 @@ static void close_pass(struct pass *pass) {
     rsc_pool_free(pass->pool);
     free(pass->caches);
     free(pass->requests);
-    free(pass->fetches_by_bits);
+    free(pass->uses.fetches);
+    free(pass->uses.data);
 }
 
 /* ---- the pass ---- */
 
 static int take_batch(struct pass *pass, const struct rsc_batch *batch, struct rsc_error *error) {
-    const uint64_t mask = (1u << FETCH_BITS) - 1;
-    for (uint32_t i = 0; i < batch->count; i++)
+    const uint64_t mask = (1u << USE_BITS) - 1;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        uint64_t value = batch->addr[i] >> pass->uses.low & mask;
         if (rsc_meta_kind(batch->meta[i]) == RSC_FETCH) {
-            pass->fetches_by_bits[batch->addr[i] >> pass->fetch_low & mask]++;
+            pass->uses.fetches[value]++;
             pass->study->fetches++;
+        } else {
+            pass->uses.data[value]++;
         }
+    }
     pass->rate = batch->instructions == RSC_UNKNOWN || !batch->count ? 1 : (double)batch->instructions / batch->count;
     int status = rsc_branches_push(pass->above, batch, 0, batch->count, error);
     pass->base += batch->count * pass->rate;
@@ -295,7 +301,7 @@ static int finish_caches(struct pass *pass, struct rsc_error *error) {
         }
         if (!status)
             status = rsc_study_finish_sets(cache->out, cache->config, study, rsc_branches_set_misses(cache->truth, 0),
-                                           pass->fetches_by_bits, pass->fetch_low, FETCH_BITS, error);
+                                           &pass->uses, error);
     }
     return status;
 }

@@ -23,10 +23,16 @@ int rsc_study_run(struct rsc_study *study, const struct rsc_sim_config *config, 
                   unsigned workers, int writes_are_back, void (*progress)(void *user, uint64_t done, uint64_t total),
                   void *user, struct rsc_error *error);
 
+/* How many fetches and data references the trace has for each value of the address bits low .. low + width - 1. */
+struct rsc_study_uses {
+    uint64_t *fetches, *data; /* owned by the pass: 2^width each */
+    uint32_t low, width;
+};
+
 /* study_sets.c and study_times.c: from counts to results. */
 int rsc_study_finish_sets(struct rsc_study_cache *cache, const struct rsc_cache_config *config,
-                          const struct rsc_study *study, const uint64_t *set_misses, const uint64_t *fetches_by_bits,
-                          uint32_t fetch_low, uint32_t fetch_bits, struct rsc_error *error);
+                          const struct rsc_study *study, const uint64_t *set_misses, const struct rsc_study_uses *uses,
+                          struct rsc_error *error);
 int rsc_study_finish_times(struct rsc_study_cache *cache, struct rsc_study_time *time, uint64_t instructions,
                            struct rsc_error *error);
 

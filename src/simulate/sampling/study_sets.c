@@ -22,7 +22,8 @@ static int study_bits(struct sets *sets, struct rsc_study_bits *bits, uint32_t l
     const uint64_t k = 1ull << width, n = sets->count / k;
     const uint32_t down = low - sets->shift;
     const double truth = sets->cache->mpi;
-    *bits = (struct rsc_study_bits){.low = low, .width = width, .samples = k, .cv_sampled = NAN, .variance_ratio = NAN};
+    *bits = (struct rsc_study_bits){.low = low, .width = width, .samples = k, .variance_ratio = NAN};
+    bits->cv_sampled = bits->cv_references = bits->cv_data = NAN;
     bits->mpi = malloc(k * sizeof *bits->mpi);
     if (!bits->mpi) return rsc_fail_memory(error, "study");
     for (uint64_t value = 0; value < k; value++) {
@@ -41,19 +42,21 @@ static int study_bits(struct sets *sets, struct rsc_study_bits *bits, uint32_t l
     return 0;
 }
 
-/* Equation 1 for the sampled-instructions method. */
-static double cv_by_sampled(const struct rsc_study *study, const struct rsc_study_bits *bits, double truth,
-                            const uint64_t *fetches_by_bits, uint32_t fetch_low, uint32_t fetch_bits) {
+/* Equation 1 for estimates by what a sample's own sets have of the references counted in `first` and `second` (or NULL). */
+static double cv_by_own(const struct rsc_study_bits *bits, double truth, const struct rsc_study_uses *uses,
+                        const uint64_t *first, const uint64_t *second) {
     const uint64_t k = bits->samples;
-    double sum = 0;
-    if (!study->fetches || bits->low < fetch_low || bits->low + bits->width > fetch_low + fetch_bits) return NAN;
+    double sum = 0, all = 0;
+    if (bits->low < uses->low || bits->low + bits->width > uses->low + uses->width) return NAN;
+    for (uint64_t i = 0; i < 1ull << uses->width; i++) all += (double)(first[i] + (second ? second[i] : 0));
+    if (!(all > 0)) return NAN;
     for (uint64_t value = 0; value < k; value++) {
-        uint64_t fetches = 0;
-        for (uint64_t i = 0; i < 1ull << fetch_bits; i++)
-            if ((i >> (bits->low - fetch_low) & (k - 1)) == value) fetches += fetches_by_bits[i];
-        if (!fetches) return INFINITY;
-        /* mpi[] was divided by 1/k of all instructions; replace that by the sample's share of fetches */
-        double estimate = bits->mpi[value] / (double)k * (double)study->fetches / (double)fetches;
+        double own = 0;
+        for (uint64_t i = 0; i < 1ull << uses->width; i++)
+            if ((i >> (bits->low - uses->low) & (k - 1)) == value) own += (double)(first[i] + (second ? second[i] : 0));
+        if (!(own > 0)) return INFINITY;
+        /* mpi[] was divided by 1/k of all instructions; replace that by the sample's share */
+        double estimate = bits->mpi[value] / (double)k * all / own;
         sum += (estimate - truth) * (estimate - truth);
     }
     return truth > 0 ? sqrt(sum / (double)k) / truth : INFINITY;
@@ -96,9 +99,8 @@ static uint32_t plain_end(const struct rsc_cache_config *config) {
     return status < 0 ? 0 : low + width;
 }
 
-static int study_fraction(struct sets *sets, struct rsc_study_sets *out, uint32_t width, const struct rsc_study *study,
-                          const uint64_t *fetches_by_bits, uint32_t fetch_low, uint32_t fetch_bits,
-                          struct rsc_error *error) {
+static int study_fraction(struct sets *sets, struct rsc_study_sets *out, uint32_t width,
+                          const struct rsc_study_uses *uses, struct rsc_error *error) {
     const uint32_t top = sets->shift + sets->index_bits, end = plain_end(sets->config);
     uint32_t paper = sets->shift + (width == 4); /* bits 11-8 and 12-7 of 128-byte blocks */
     int status = 0;
@@ -112,8 +114,11 @@ static int study_fraction(struct sets *sets, struct rsc_study_sets *out, uint32_
         status = study_bits(sets, bits, low, width, error);
         if (status < 0) break;
         bits->usable = low + width <= end;
-        bits->cv_sampled =
-            bits->usable ? cv_by_sampled(study, bits, sets->cache->mpi, fetches_by_bits, fetch_low, fetch_bits) : NAN;
+        if (bits->usable) {
+            bits->cv_sampled = cv_by_own(bits, sets->cache->mpi, uses, uses->fetches, NULL);
+            bits->cv_references = cv_by_own(bits, sets->cache->mpi, uses, uses->fetches, uses->data);
+            bits->cv_data = cv_by_own(bits, sets->cache->mpi, uses, uses->data, NULL);
+        }
         if (low == paper && bits->usable) {
             out->paper = *bits;
             out->available = 1;
@@ -157,8 +162,8 @@ static int find_alike(const struct sets *sets, double alike[RSC_STUDY_DISTANCES]
 }
 
 int rsc_study_finish_sets(struct rsc_study_cache *cache, const struct rsc_cache_config *config,
-                          const struct rsc_study *study, const uint64_t *set_misses, const uint64_t *fetches_by_bits,
-                          uint32_t fetch_low, uint32_t fetch_bits, struct rsc_error *error) {
+                          const struct rsc_study *study, const uint64_t *set_misses, const struct rsc_study_uses *uses,
+                          struct rsc_error *error) {
     static const uint32_t widths[RSC_STUDY_FRACTIONS] = {4, 6};
     struct sets sets = {.cache = cache, .config = config, .count = rsc_cache_sets(config)};
     int status = 0;
@@ -173,8 +178,7 @@ int rsc_study_finish_sets(struct rsc_study_cache *cache, const struct rsc_cache_
     status = rsc_sample_shape(&cache->shape, sets.mpi, sets.count, error);
     if (!status) status = find_alike(&sets, cache->alike, error);
     for (int i = 0; !status && i < RSC_STUDY_FRACTIONS; i++)
-        status =
-            study_fraction(&sets, &cache->sets[i], widths[i], study, fetches_by_bits, fetch_low, fetch_bits, error);
+        status = study_fraction(&sets, &cache->sets[i], widths[i], uses, error);
     free(sets.mpi);
     return status;
 }
