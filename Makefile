@@ -2,12 +2,12 @@
 # Build trees are in build/<preset>; the tool is build/release/reusescope.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-quick test-san test-live test-cross test-long bench fuzz fault gpu install dist deb clean bootstrap-run bootstrap-test bootstrap-cross bootstrap-package bootstrap-long
+.PHONY: help build run test test-quick test-san test-live test-cross test-long bench evaluate evaluate-full fuzz fault gpu install dist deb clean bootstrap-run bootstrap-test bootstrap-cross bootstrap-package bootstrap-long
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 bootstrap-run:
 	@scripts/bootstrap run
@@ -51,6 +51,14 @@ test-long: bootstrap-long ## 10,000 random traces per engine, long fuzzing, soak
 bench: bootstrap-test ## measure: engine, trace format, readers
 	@scripts/build release -DRSC_TESTS=ON
 	@bench/run build/release
+
+evaluate: bootstrap-test ## the papers' tables beside ours: docs/measured/evaluation.md (20 minutes on 2 idle cores)
+	@scripts/build release -DRSC_TESTS=ON
+	@bench/evaluate --size quick
+
+evaluate-full: bootstrap-test ## the same with large sizes (hours; goes on where it stopped)
+	@scripts/build release -DRSC_TESTS=ON
+	@bench/evaluate --size full
 
 gpu: bootstrap-run ## build the plugin of --engine gpu (needs CUDA 12 or newer; minutes)
 	@scripts/build release

@@ -34,6 +34,8 @@ extern "C" {
 #include "trace/generate/generate.h"
 }
 
+#include "../../bench/numbers.h"
+
 extern "C" const struct rsc_gpu_plugin *rsc_gpu_plugin(void);
 
 static void check(cudaError_t status, const char *what) {
@@ -187,7 +189,7 @@ static struct rsc_profile *profile_of(const rsc_gpu_result *result) {
 }
 
 /* `device`: the same words in its memory. */
-static void measure_hprda(const uint64_t *words, const uint64_t *device, uint64_t count, uint64_t cpu_count, const rsc_gpu_result *exact) {
+static void measure_hprda(const char *name, const uint64_t *words, const uint64_t *device, uint64_t count, uint64_t cpu_count, const rsc_gpu_result *exact) {
     rsc_gpu_result *result = new rsc_gpu_result;
     rsc_gpu_timing timing = {}, unused;
     struct rsc_profile *truth = profile_of(exact);
@@ -205,6 +207,15 @@ static void measure_hprda(const uint64_t *words, const uint64_t *device, uint64_
                " ms per 64 Mi: runs %.2f, local %.2f, threads %.2f, blocks %.2f, adjust %.2f\n", no_adjust ? ", not adjusted" : "",
                count / on_device / 1e9, count / end_to_end / 1e9, 100 * rate, used, rsc_profile_overlap(estimate, truth), timing.runs * scale,
                timing.local * scale, timing.merge_locals * scale, timing.merge_blocks * scale, timing.adjust * scale);
+        const char *way = no_adjust ? "not adjusted" : "adjusted";
+        double all = timing.local + timing.merge_locals + timing.merge_blocks + timing.adjust;
+        put_number("G/s", count / on_device / 1e9, "%s/hp-rda %s", name, way);
+        put_number("G/s end to end", count / end_to_end / 1e9, "%s/hp-rda %s", name, way);
+        put_number("e", rate, "%s/hp-rda %s", name, way);
+        put_number("local", timing.local / all, "%s/hp-rda %s", name, way);
+        put_number("merge threads", timing.merge_locals / all, "%s/hp-rda %s", name, way);
+        put_number("merge blocks", timing.merge_blocks / all, "%s/hp-rda %s", name, way);
+        put_number("adjust", timing.adjust / all, "%s/hp-rda %s", name, way);
         rsc_profile_free(estimate);
     }
     rsc_profile_free(truth);
@@ -241,6 +252,8 @@ static void measure(const char *name, const uint64_t *words, uint64_t count, uin
     double scale = 64.0 * (1 << 20) / count;
     printf("%s: %.0f Mi references, %.2f M distinct lines; %llu chunks, end to end %llu\n", name, count / 1048576.0,
            result->distinct / 1e6, (unsigned long long)timing.chunks, (unsigned long long)timed.chunks);
+    put_number("G/s", count / on_device / 1e9, "%s/exact", name);
+    put_number("G/s end to end", count / end_to_end / 1e9, "%s/exact", name);
     printf("    device      %6.2f G refs/s (kernels alone %.2f)\n", count / on_device / 1e9, count / work / 1e6);
     printf("    end to end  %6.2f G refs/s, %.0f%% of the bus (%.1f GB/s: %.2f G)%s\n", count / end_to_end / 1e9,
            100 * count * 8 / end_to_end / bus_peak, bus_peak / 1e9, bus_peak / 8e9,
@@ -258,13 +271,15 @@ static void measure(const char *name, const uint64_t *words, uint64_t count, uin
     printf("    memory: about %.0f bytes a reference must move: %.0f%% of %.2f TB/s; %.1f GiB of the device in use\n", bytes,
            100 * bytes * count / (work * 1e-3) / memory_peak, memory_peak / 1e12, timing.device_bytes / 1073741824.0);
     if (cpu_count > count) cpu_count = count;
-    measure_hprda(words, device, count, cpu_count, result);
+    measure_hprda(name, words, device, count, cpu_count, result);
     check(cudaFree(device), "device memory");
     if (cpu_count) {
         run_plugin(words, cpu_count, false, false, 0, part, &unused);
         unsigned cores = std::thread::hardware_concurrency();
         double one = run_engine("exact", 1, words, cpu_count, part);
         double all = run_engine("parallel", cores, words, cpu_count, part);
+        put_number("times one core", count / end_to_end / (cpu_count / one), "%s/exact", name);
+        if (all > 0) put_number("times all cores", count / end_to_end / (cpu_count / all), "%s/exact", name);
         printf("    exact, 1 core    %8.1f M refs/s: the device end to end is %.0f times that\n", cpu_count / one / 1e6,
                count / end_to_end / (cpu_count / one));
         if (all > 0)

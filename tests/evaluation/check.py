@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""bench/evaluate renders the papers' tables from a stored result.
+
+    check.py SOURCE_DIR
+
+tests/evaluation/result.json is what `bench/evaluate --size tiny` wrote. Fails when a table of the list is missing, a
+row says nothing, a bar is not judged, or the result is not what docs/schema/evaluation.schema.json says; and when a
+part that was not run, or has another value, does not show.
+"""
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TABLES = {
+    "000": ["Figures 1 and 2:", "Figure 3:", "Figure 4:", "Table 1:", "Table 2:", "Appendix A:"],
+    "001": [f"Table {n}:" for n in range(2, 12)] + ["Figures 2 and 3:", "Figure 4:", "Figure 5:", "The 10 % goal", "Normalisations by references and by data references"],
+    "002": [f"Figure {n}:" for n in range(10, 18)],
+    "003": ["Table II:", "Table III:", "Table IV:", "Figure 5:", "Figure 6:", "Figures 4 and 7:", "Figure 8:", "Ablation:"],
+    "004": ["Accuracy at T = 4 to 64, static", "Accuracy at T = 4 to 64, dynamic", "Accuracy against recorded runs", "Validation of racetrack", "Time per thread count", "PPCG-shaped", "The rayon example"],
+    "none": ["The exact engine against the plain baseline", "Memory of the exact engine", "Scaling with cores", "Collectors against cachegrind", "Collectors against lackey", "The exact engine on a GPU"],
+}
+HEADINGS = {"000": "## Paper 000", "001": "## Paper 001", "002": "## Paper 002", "003": "## Paper 003", "004": "## Paper 004", "none": "## Not in a paper"}
+SOURCE = sys.argv[1]
+problems = []
+
+
+def check(holds, problem):
+    if not holds:
+        problems.append(problem)
+
+
+def rendered(result, folder):
+    path = os.path.join(folder, "result.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(result, file)
+    subprocess.run(["/usr/bin/python3", os.path.join(SOURCE, "bench", "evaluate"), "--render", path, "--to", folder], check=True, stdout=subprocess.DEVNULL)
+    with open(os.path.join(folder, "evaluation.md"), encoding="utf-8") as text, open(os.path.join(folder, "evaluation.html"), encoding="utf-8") as page:
+        return text.read(), page.read()
+
+
+def check_tables(text, page):
+    papers = re.split(r"^(?=## )", text, flags=re.M)
+    for paper, titles in TABLES.items():
+        own = [part for part in papers if part.startswith(HEADINGS[paper])]
+        check(len(own) == 1, f"no part for {HEADINGS[paper]}")
+        tables = {part.split("\n")[0]: part for part in re.split(r"^### ", own[0] if own else "", flags=re.M)[1:]}
+        for title in titles:
+            check(any(name.startswith(title) for name in tables), f"paper {paper}: no table \"{title}\"")
+            check(title in page, f"paper {paper}: no table \"{title}\" on the page")
+        for name, part in tables.items():
+            rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in part.splitlines() if line.startswith("|")]
+            check(len(rows) > 2 and all(len(row) == 6 for row in rows), f"{name}: not a table of six columns")
+            for row in rows[2:]:
+                check(row[2].strip(), f"{name}: {row[0].strip()}: neither a number nor a reason")
+                judged, number = row[4].strip(), re.match(r" (?:[-+]?\d|(?:yes|no)(?: \(| $))", row[2])
+                check(bool(judged) == bool(row[3].strip() and number), f"{name}: {row[0].strip()}: bar \"{row[3].strip()}\", met \"{judged}\", ours \"{row[2].strip()}\"")
+
+
+with open(os.path.join(SOURCE, "tests", "evaluation", "result.json"), encoding="utf-8") as file:
+    stored = json.load(file)
+try:
+    import jsonschema
+    with open(os.path.join(SOURCE, "docs", "schema", "evaluation.schema.json"), encoding="utf-8") as file:
+        jsonschema.validate(stored, json.load(file))
+except ImportError:
+    print("no jsonschema here: the result is not checked against its schema")
+
+with tempfile.TemporaryDirectory() as folder:
+    whole = rendered(stored, folder)
+    check_tables(*whole)
+    check(whole == rendered(stored, folder), "two renderings of one result differ")
+    check(whole[1].count("<svg") >= 8, "plots are missing on the page")
+    check("no NVIDIA GPU" in whole[0], "the reason for the missing GPU does not show")
+    # The numbers come from the result.
+    changed = copy.deepcopy(stored)
+    for run in changed["experiments"]["000.hand"]["runs"]:
+        run["numbers"] = [[row, column, 7 if row == "figure 1, B" else value] for row, column, value in run["numbers"]]
+    other = rendered(changed, folder)[0]
+    check("| B, private stacks | 1 | 7 (the same in 3 runs) | 1 exactly | no |" in other, "a changed number does not show, or meets its bar")
+    # Nothing was run: every table is still there, with a reason.
+    check_tables(*rendered({**stored, "experiments": {}}, folder))
+
+print("\n".join(problems) if problems else "every table is there")
+sys.exit(bool(problems))
