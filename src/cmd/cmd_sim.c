@@ -375,11 +375,12 @@ const struct rsc_verb rsc_verb_sim = {
     .name = "sim",
     .operands = "TRACE",
     .summary = "Simulate caches on a trace",
-    .about = "Caches are SIZE,WAYS,BLOCK and words: a policy (lru, random, fifo, plru, nru, srrip, brrip, "
-             "drrip, opt), wt (write-through), nwa (no allocation on writes), inclusive, private (one per "
-             "thread), per=N (one per N threads), pid (index hashed with the process), pages (physical index), "
-             "prefetch, victim=N, buffer=N. A level given again is an alternative with the same input, "
-             "simulated in the same pass. --requests simulates caches of whole objects instead.",
+    .about =
+        "Caches are SIZE,WAYS,BLOCK and words: a policy (lru, random, fifo, plru, nru, srrip, brrip, "
+        "drrip, opt), wt (write-through), nwa (no allocation on writes), inclusive, private (one per "
+        "thread), per=N (one per N threads), pid (index hashed with the process), pages (physical index), "
+        "prefetch[=N], stream=N, depth=N, victim=N, buffer=N. A level given again is an alternative with the same input, "
+        "simulated in the same pass. --requests simulates caches of whole objects instead.",
     .example = "reusescope sim app.rsct --l1i 32K,8,64 --l1d 32K,8,64 --l2 4M,16,64",
     .groups = {options, rsc_sampling_options, rsc_trace_options, output_options, rsc_common_options},
     .run = run_sim,

@@ -43,7 +43,7 @@ int rsc_miss_trace_check(const struct rsc_sim_config *config, struct rsc_error *
     if (!config->count) return rsc_fail(error, RSC_EINVAL, "--miss-trace: no cache given");
     for (size_t i = 0; i < config->count; i++) {
         const struct rsc_cache_config *cache = &config->caches[i];
-        if (cache->prefetch_next)
+        if (rsc_cache_prefetches(cache))
             return rsc_fail(error, RSC_EINVAL, "--miss-trace excludes prefetch: its reads would count as misses");
         if (cache->buffer_blocks)
             return rsc_fail(error, RSC_EINVAL, "--miss-trace excludes buffer: buffered writes have no place in time");

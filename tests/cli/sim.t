@@ -365,3 +365,26 @@ $ python3 -c 'print("addr,size,kind\n0,1,I"); [print(f"{64 * i},1,R") for i in r
 $ reusescope sim few.csv --l1d 4K,4,64 -q | sed -n 4,5p
      cache            accesses  misses    local   global     MPKI wr-backs
 l1d  4K,4,64,lru         3,000   3,000    100 %    100 % 3000000.000     0
+
+# Prefetchers by parameter: 64 blocks in a row. The next three after a miss: every fourth misses. A stream: the first two miss,
+# then each use of a fetched block fetches what lies ahead; falling addresses too. The last two fetch 4 past the end in all.
+$ /usr/bin/python3 -c 'print(*[f"0 {64 * i:x}" for i in range(64)], sep="\n")' > up.din
+$ tac up.din > down.din
+$ for words in prefetch prefetch=3 stream=1 stream=4,depth=8; do json up.din --l1d 32K,8,64,$words | field accesses misses prefetches prefetches_used; done
+64 32 32 32
+64 16 48 48
+64 2 66 62
+64 2 70 62
+$ json down.din --l1d 32K,8,64,stream=2 | field accesses misses prefetches prefetches_used
+64 2 62 62
+$ json up.din --l1d 32K,8,64,stream=2 | grep -o '"config":"[^"]*"'
+"config":"32K,8,64,lru,stream=2,depth=4"
+$ reusescope sim up.din --l1d 32K,8,64,stream=2,prefetch
+reusescope sim: --l1d 32K,8,64,stream=2,prefetch: prefetch and stream exclude each other
+[2]
+$ reusescope sim up.din --l1d 32K,8,64,depth=2
+reusescope sim: --l1d 32K,8,64,depth=2: depth is the distance of a stream prefetcher: it needs stream=N
+[2]
+$ reusescope sim up.din --l1d 32K,8,64,stream=65
+reusescope sim: --l1d 32K,8,64,stream=65: stream=65: number out of range
+[2]

@@ -69,7 +69,11 @@ static struct rsc_cache_config random_cache(struct rsc_rng *rng, const char *nam
 
 /* Things that stand beside a cache. */
 static void add_extras(struct rsc_rng *rng, struct rsc_cache_config *config) {
-    if (one_in(rng, 3)) config->prefetch_next = 1;
+    if (one_in(rng, 3)) config->prefetch_next = 1 + (uint32_t)below(rng, 3);
+    else if (one_in(rng, 3)) {
+        config->streams = 1 + (uint32_t)below(rng, 8);
+        config->stream_depth = 1 + (uint32_t)below(rng, 5);
+    }
     if (one_in(rng, 3)) config->victim_blocks = 1 + (uint32_t)below(rng, 6);
     if (one_in(rng, 3)) config->buffer_blocks = 1 + (uint32_t)below(rng, 4);
 }

@@ -27,7 +27,14 @@ struct ref_line {
     int valid, dirty, prefetched, touched, rrpv;
 };
 
+struct ref_stream {
+    int64_t last, way;
+    uint64_t blocks, touched;
+};
+
 struct ref_cache {
+    struct ref_stream streams[8];
+    uint64_t stream_time;
     struct ref_line *lines; /* sets * ways */
     uint64_t *generator;    /* of each set */
     unsigned char *tree;    /* of each set: 512 nodes, by (low + high) of the range they split */
@@ -420,6 +427,48 @@ static inline void ref_cohere(struct ref_sim *sim, int l, uint64_t block, const 
     }
 }
 
+/* Fetches a block that was not asked for, unless the cache or its victim cache has it. */
+static inline void ref_prefetch(struct ref_sim *sim, int l, struct ref_cache *cache, int64_t block,
+                                const struct ref_request *request) {
+    struct ref_level *level = &sim->level[l];
+    struct ref_line *line, gone;
+    uint64_t size = level->config.block_bytes, low = (uint64_t)block * size;
+    if (block < 0 || ref_find(sim, level, cache, (uint64_t)block)) return;
+    for (int i = 0; i < cache->victim_count; i++)
+        if (cache->victims[i].block == (uint64_t)block) return;
+    level->counts.prefetches++;
+    gone = ref_put(sim, level, cache, (uint64_t)block, &line);
+    line->prefetched = 1;
+    ref_send(sim, l, cache, (struct ref_request){low, low + size - 1, REF_PREFETCH, request->kind, request->thread});
+    if (gone.valid) ref_evict(sim, l, cache, gone, request->thread);
+}
+
+/* Streams, each a list of the blocks that made it, of which the last two matter. */
+static inline void ref_streams(struct ref_sim *sim, int l, struct ref_cache *cache, int64_t block,
+                               const struct ref_request *request) {
+    const struct rsc_cache_config *config = &sim->level[l].config;
+    int64_t depth = config->stream_depth;
+    int found = -1, place = 0;
+    for (uint32_t i = 0; i < config->streams; i++) {
+        const struct ref_stream *one = &cache->streams[i];
+        int64_t step = block - one->last;
+        if (found < 0 && one->blocks == 1 && (step == 1 || step == -1)) found = (int)i;
+        if (found < 0 && one->blocks > 1 && step * one->way >= 1 && step * one->way <= depth) found = (int)i;
+        if (one->touched < cache->streams[place].touched) place = (int)i;
+    }
+    cache->stream_time++;
+    if (found < 0) {
+        cache->streams[place] = (struct ref_stream){.last = block, .blocks = 1, .touched = cache->stream_time};
+        return;
+    }
+    struct ref_stream *stream = &cache->streams[found];
+    if (stream->blocks++ == 1) stream->way = block - stream->last;
+    stream->last = block;
+    stream->touched = cache->stream_time;
+    int64_t way = stream->way;
+    for (int64_t k = 1; k <= depth; k++) ref_prefetch(sim, l, cache, block + way * k, request);
+}
+
 static inline void ref_serve(struct ref_sim *sim, int l, uint64_t block, struct ref_request request) {
     struct ref_level *level = &sim->level[l];
     const struct rsc_cache_config *config = &level->config;
@@ -438,9 +487,11 @@ static inline void ref_serve(struct ref_sim *sim, int l, uint64_t block, struct 
     counts->writes_in += request.op == REF_WRITE_BACK;
     counts->prefetches_in += request.op == REF_PREFETCH;
 
+    int ahead = 0;
     if (line) {
         ref_touch(sim, level, cache, line);
-        if (demand && line->prefetched) {
+        ahead = demand && line->prefetched;
+        if (ahead) {
             counts->prefetches_used++;
             line->prefetched = 0;
         }
@@ -455,6 +506,7 @@ static inline void ref_serve(struct ref_sim *sim, int l, uint64_t block, struct 
             counts->writethroughs++;
             ref_send(sim, l, cache, request);
         }
+        if (ahead && config->streams) ref_streams(sim, l, cache, (int64_t)block, &request);
         return;
     }
     if (demand) counts->misses[kind]++, counts->classes[class][kind]++;
@@ -475,17 +527,9 @@ static inline void ref_serve(struct ref_sim *sim, int l, uint64_t block, struct 
         }
         if (gone.valid) ref_evict(sim, l, cache, gone, request.thread);
     }
-    if (!demand || !config->prefetch_next) return;
-    struct ref_line *next = ref_find(sim, level, cache, block + 1);
-    for (int i = 0; !next && i < cache->victim_count; i++)
-        if (cache->victims[i].block == block + 1) next = &cache->victims[i];
-    if (next) return;
-    counts->prefetches++;
-    gone = ref_put(sim, level, cache, block + 1, &line);
-    line->prefetched = 1;
-    ref_send(sim, l, cache,
-             (struct ref_request){(block + 1) * size, (block + 2) * size - 1, REF_PREFETCH, kind, request.thread});
-    if (gone.valid) ref_evict(sim, l, cache, gone, request.thread);
+    if (!demand) return;
+    for (uint32_t k = 1; k <= config->prefetch_next; k++) ref_prefetch(sim, l, cache, (int64_t)(block + k), &request);
+    if (config->streams) ref_streams(sim, l, cache, (int64_t)block, &request);
 }
 
 static inline void ref_ask(struct ref_sim *sim, int l, struct ref_request request) {

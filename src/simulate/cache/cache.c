@@ -28,11 +28,12 @@ int rsc_cache_init(struct rsc_cache *cache, const struct rsc_cache_config *confi
     if (rsc_replacement_draws(config->policy)) cache->random = malloc(cache->sets * sizeof *cache->random);
     if (config->policy == RSC_POLICY_OPT) cache->next_use = calloc(cache->sets * cache->ways, sizeof *cache->next_use);
     if (config->victim_blocks) cache->victims = calloc(config->victim_blocks, sizeof *cache->victims);
+    if (config->streams) cache->streams = calloc(config->streams, sizeof *cache->streams);
     if (config->buffer_blocks) cache->writes = calloc(config->buffer_blocks, sizeof *cache->writes);
     if (!cache->entries || !cache->used || (state_bytes && !cache->state) ||
         (rsc_replacement_draws(config->policy) && !cache->random) ||
         (config->policy == RSC_POLICY_OPT && !cache->next_use) || (config->victim_blocks && !cache->victims) ||
-        (config->buffer_blocks && !cache->writes)) {
+        (config->buffer_blocks && !cache->writes) || (config->streams && !cache->streams)) {
         rsc_cache_free(cache);
         return rsc_fail_memory(error, "cache");
     }
@@ -49,6 +50,7 @@ void rsc_cache_free(struct rsc_cache *cache) {
     free(cache->next_use);
     free(cache->victims);
     free(cache->writes);
+    free(cache->streams);
     if (cache->shadow) rsc_shadow_free(cache->shadow);
     free(cache->shadow);
     *cache = (struct rsc_cache){0};
@@ -60,6 +62,7 @@ void rsc_cache_empty(struct rsc_cache *cache) {
     if (cache->times) memset(cache->times, 0, cache->sets * cache->ways * sizeof *cache->times);
     cache->filled = 0;
     cache->victim_count = cache->write_count = 0;
+    if (cache->streams) memset(cache->streams, 0, cache->config.streams * sizeof *cache->streams);
     if (cache->shadow) rsc_shadow_empty(cache->shadow);
     rsc_replacement_reset(cache);
 }

@@ -53,6 +53,13 @@ struct rsc_cache_watch {
     void *user;
 };
 
+/* A stream that the prefetcher follows; used 0: none. */
+struct rsc_cache_stream {
+    uint64_t last; /* block */
+    uint64_t used; /* the prefetcher's clock */
+    int direction; /* 1, -1, or 0: one block seen so far */
+};
+
 struct rsc_cache {
     struct rsc_cache_config config;
     uint64_t sets;
@@ -79,6 +86,8 @@ struct rsc_cache {
     uint32_t victim_count;
     struct rsc_request *writes; /* owned: the write buffer, the oldest first */
     uint32_t write_count;
+    struct rsc_cache_stream *streams; /* owned: of the stream prefetcher */
+    uint64_t stream_clock;
     struct rsc_shadow *shadow; /* owned: classifies misses; NULL: not requested */
 
     /* Only in a watched cache: */

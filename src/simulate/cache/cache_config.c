@@ -10,6 +10,9 @@
 const char *const rsc_policy_names[RSC_POLICY_COUNT] = {"lru",   "random", "fifo",  "plru", "nru",
                                                         "srrip", "brrip",  "drrip", "opt"};
 
+#define PREFETCH_MAX 64
+#define STREAMS_MAX 64
+#define STREAM_DEPTH 4u /* unless given */
 #define WAYS_MAX 65535u
 #define BLOCK_MAX (1u << 20)
 #define BLOCKS_MAX (1ull << 36)
@@ -72,6 +75,9 @@ static int parse_word(struct rsc_cache_config *config, const char *word, size_t 
     else if (has_name(word, length, "pid")) config->indexing = RSC_INDEX_PID;
     else if (has_name(word, length, "pages")) config->indexing = RSC_INDEX_PAGES;
     else if (has_name(word, length, "prefetch")) config->prefetch_next = 1;
+    else if ((found = parse_count(word, length, "prefetch", PREFETCH_MAX, &config->prefetch_next)) != 0) return found;
+    else if ((found = parse_count(word, length, "stream", STREAMS_MAX, &config->streams)) != 0) return found;
+    else if ((found = parse_count(word, length, "depth", PREFETCH_MAX, &config->stream_depth)) != 0) return found;
     else if ((found = parse_count(word, length, "per", RSC_THREADS_MAX, &config->threads_each)) != 0) return found;
     else if ((found = parse_count(word, length, "victim", 65536, &config->victim_blocks)) != 0) return found;
     else return parse_count(word, length, "buffer", 65536, &config->buffer_blocks);
@@ -90,6 +96,10 @@ static int check_geometry(const struct rsc_cache_config *config, const char *tex
                         config->name, text, (unsigned long long)way_bytes);
     if (config->size_bytes / config->block_bytes > BLOCKS_MAX)
         return refuse(config->name, text, error, "more blocks than can be simulated (2^36)");
+    if (config->prefetch_next && config->streams)
+        return refuse(config->name, text, error, "prefetch and stream exclude each other");
+    if (config->stream_depth && !config->streams)
+        return refuse(config->name, text, error, "depth is the distance of a stream prefetcher: it needs stream=N");
     if (config->indexing == RSC_INDEX_PID && (rsc_cache_sets(config) & (rsc_cache_sets(config) - 1)))
         return refuse(config->name, text, error, "hashing with the process id needs a power of two of sets");
     return 0;
@@ -124,6 +134,7 @@ int rsc_cache_config_parse(struct rsc_cache_config *config, const char *name, co
         rest += length;
         rest += *rest == ',';
     }
+    if (config->streams && !config->stream_depth) config->stream_depth = STREAM_DEPTH;
     return check_geometry(config, text, error);
 }
 
@@ -162,7 +173,7 @@ int rsc_all_config_parse(struct rsc_all_config *config, const char *name, const 
 }
 
 int rsc_cache_sets_independent(const struct rsc_cache_config *config) {
-    return config->policy != RSC_POLICY_DRRIP && !config->prefetch_next && !config->victim_blocks &&
+    return config->policy != RSC_POLICY_DRRIP && !rsc_cache_prefetches(config) && !config->victim_blocks &&
            !config->buffer_blocks;
 }
 
@@ -196,7 +207,10 @@ size_t rsc_cache_config_text(const struct rsc_cache_config *config, char *text, 
     if (config->threads_each > 1) used = append(text, room, used, "per", config->threads_each);
     if (config->indexing == RSC_INDEX_PID) used = append(text, room, used, "pid", 0);
     if (config->indexing == RSC_INDEX_PAGES) used = append(text, room, used, "pages", 0);
-    if (config->prefetch_next) used = append(text, room, used, "prefetch", 0);
+    if (config->prefetch_next)
+        used = append(text, room, used, "prefetch", config->prefetch_next > 1 ? config->prefetch_next : 0);
+    if (config->streams) used = append(text, room, used, "stream", config->streams);
+    if (config->streams) used = append(text, room, used, "depth", config->stream_depth);
     if (config->victim_blocks) used = append(text, room, used, "victim", config->victim_blocks);
     if (config->buffer_blocks) used = append(text, room, used, "buffer", config->buffer_blocks);
     return used;
@@ -266,7 +280,7 @@ int rsc_sim_config_small_below(const struct rsc_sim_config *sim, const struct rs
 /* Belady's optimum knows only the future requests of one cache: nothing else may insert or remove its blocks. */
 static int check_optimum(const struct rsc_sim_config *sim, const struct rsc_cache_config *cache,
                          struct rsc_error *error) {
-    if (cache->threads_each || cache->inclusive || cache->prefetch_next || cache->victim_blocks)
+    if (cache->threads_each || cache->inclusive || rsc_cache_prefetches(cache) || cache->victim_blocks)
         return rsc_fail(error, RSC_EINVAL,
                         "--%s: opt is for a shared cache that is not inclusive and has no prefetcher or victim cache",
                         cache->name);
@@ -287,10 +301,10 @@ static int check_cache(const struct rsc_sim_config *sim, const struct rsc_cache_
                         "an alternative --%s cannot be inclusive: the caches above it are the primary's", cache->name);
     if (cache->inclusive && cache->level == sim->caches[0].level)
         return rsc_fail(error, RSC_EINVAL, "--%s cannot be inclusive: there is nothing above it", cache->name);
-    if (sim->coherent &&
-        (cache->prefetch_next || cache->victim_blocks || cache->buffer_blocks || (alternative && cache->threads_each)))
+    if (sim->coherent && (rsc_cache_prefetches(cache) || cache->victim_blocks || cache->buffer_blocks ||
+                          (alternative && cache->threads_each)))
         return rsc_fail(error, RSC_EINVAL,
-                        "--%s: --coherent does not support prefetch, victim, buffer or private alternatives",
+                        "--%s: --coherent does not support prefetch, stream, victim, buffer or private alternatives",
                         cache->name);
     return cache->policy == RSC_POLICY_OPT ? check_optimum(sim, cache, error) : 0;
 }

@@ -10,7 +10,8 @@
  * misses is passed on, not allocated), inclusive, private (one per thread),
  * per=N (one for every N threads, by thread number), pid (index hashed with the
  * process id, as paper 001 does), pages (index from simulated physical pages),
- * prefetch (of the next block on a miss), victim=N (a victim cache of N blocks),
+ * prefetch or prefetch=N (of the next 1 or N blocks on a miss), stream=N (a stream
+ * prefetcher that follows N streams) with depth=D (blocks ahead, 4), victim=N (a victim cache of N blocks),
  * buffer=N (a write buffer of N blocks towards the next level).
  */
 #ifndef RSC_SIMULATE_CACHE_CACHE_CONFIG_H
@@ -60,10 +61,17 @@ struct rsc_cache_config {
     uint8_t write_through;
     uint8_t no_write_allocate;
     uint8_t inclusive; /* a block it evicts is removed from the caches above too */
-    uint8_t prefetch_next;
+    uint32_t prefetch_next; /* blocks fetched after one that missed; 0: none */
+    uint32_t streams;       /* that its prefetcher follows; 0: no stream prefetcher */
+    uint32_t stream_depth;  /* blocks it fetches ahead */
     uint32_t victim_blocks; /* 0: no victim cache */
     uint32_t buffer_blocks; /* 0: no write buffer */
 };
+
+/* Whether it fetches blocks that were not requested. */
+static inline int rsc_cache_prefetches(const struct rsc_cache_config *config) {
+    return config->prefetch_next || config->streams;
+}
 
 /*
  * Every power-of-two size from low to high, each with 1, 2, 4, ... ways_max ways, LRU

@@ -291,6 +291,34 @@ static void prefetch(struct rsc_hierarchy *hierarchy, int number, struct rsc_cac
     if (evicted) evict(hierarchy, number, cache, evicted, &ahead);
 }
 
+/*
+ * The stream prefetcher sees demand misses and first uses of prefetched blocks. A block next to the only one of a
+ * stream gives it a direction; one at most `depth` ahead in its direction continues it; then the `depth` blocks after
+ * it are fetched. Any other block begins a stream, in place of the one that was continued longest ago.
+ */
+static void follow_streams(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t block,
+                           const struct rsc_request *request) {
+    uint32_t depth = cache->config.stream_depth;
+    struct rsc_cache_stream *stream = NULL, *oldest = cache->streams;
+    for (uint32_t i = 0; i < cache->config.streams && !stream; i++) {
+        struct rsc_cache_stream *one = &cache->streams[i];
+        uint64_t up = block - one->last, down = one->last - block;
+        if (one->used < oldest->used) oldest = one;
+        if (!one->used) continue;
+        if (one->direction ? (one->direction > 0 ? up : down) - 1 < depth : up == 1 || down == 1) stream = one;
+    }
+    cache->stream_clock++;
+    if (!stream) {
+        *oldest = (struct rsc_cache_stream){.last = block, .used = cache->stream_clock};
+        return;
+    }
+    if (!stream->direction) stream->direction = block - stream->last == 1 ? 1 : -1;
+    stream->last = block;
+    stream->used = cache->stream_clock;
+    for (uint32_t k = 1; k <= depth; k++)
+        prefetch(hierarchy, number, cache, stream->direction > 0 ? block + k : block - k, request);
+}
+
 /* Returns the evicted entry. */
 static uint64_t miss(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t set, uint64_t block,
                      const struct rsc_request *request) {
@@ -376,12 +404,15 @@ static void serve(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache 
         return;
     }
     count(hierarchy, number, request, way < 0, class);
+    int fetched_ahead = way >= 0 && *rsc_cache_entry(cache, set, way) & RSC_ENTRY_PREFETCHED;
     if (way < 0 && level->set_misses && rsc_is_demand(request)) level->set_misses[set]++;
     if (way >= 0) hit(hierarchy, number, cache, set, way, request);
     else evicted = miss(hierarchy, number, cache, set, block, request);
     if (cache->times) tell_watch(cache, set, block, way, was_full, evicted, request);
-    if (way < 0 && rsc_is_demand(request) && level->config.prefetch_next)
-        prefetch(hierarchy, number, cache, block + 1, request);
+    if (!rsc_is_demand(request)) return;
+    for (uint32_t k = 1; way < 0 && k <= level->config.prefetch_next; k++)
+        prefetch(hierarchy, number, cache, block + k, request);
+    if (cache->streams && (way < 0 || fetched_ahead)) follow_streams(hierarchy, number, cache, block, request);
 }
 
 void rsc_hierarchy_request(struct rsc_hierarchy *hierarchy, int number, const struct rsc_request *request) {

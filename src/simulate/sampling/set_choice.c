@@ -76,7 +76,7 @@ size_t rsc_set_choice_text(const struct rsc_set_choice *choice, char *text, size
 
 static const char *not_by_sets(const struct rsc_cache_config *cache) {
     if (cache->policy == RSC_POLICY_DRRIP) return "drrip's set dueling makes its sets dependent";
-    if (cache->prefetch_next) return "its prefetches fill other sets than the one that missed";
+    if (rsc_cache_prefetches(cache)) return "its prefetches fill other sets than the one that missed";
     if (cache->victim_blocks) return "all its sets share a victim cache";
     if (cache->buffer_blocks) return "all its sets share a write buffer";
     return NULL;

@@ -196,7 +196,8 @@ static const char *not_studied(const struct rsc_sim_config *config) {
         if (config->caches[i].policy == RSC_POLICY_OPT) return "Belady's optimum, which needs the future";
     size_t from = first_studied(config);
     for (size_t i = from; i < config->count; i++) {
-        if (config->caches[i].prefetch_next || config->caches[i].victim_blocks || config->caches[i].buffer_blocks)
+        if (rsc_cache_prefetches(&config->caches[i]) || config->caches[i].victim_blocks ||
+            config->caches[i].buffer_blocks)
             return "caches with a prefetcher, a victim cache or a write buffer";
         if (config->caches[i].inclusive) return "an inclusive lowest level";
     }
