@@ -501,6 +501,55 @@ static void what_is_handed_over_stays_in_order(void **state) {
     free_ring(ring);
 }
 
+/*
+ * While one thread filters its words, another writes 200. If the first had only filled its buffer, its next 100 words are
+ * among these; if it synchronised, they come after. Returns how often the thread changes from one word to the next.
+ */
+static uint32_t changes_after(enum rsc_mark_how how) {
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    struct rsc_batch batch;
+    struct rsc_error error;
+    struct rsc_ring_writer one, two;
+    uint64_t seen = 0, last = 0;
+    uint32_t changes = 0;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    assert_int_equal(rsc_ring_attach(&one, ring, 1, 1), 0);
+    assert_int_equal(rsc_ring_attach(&two, ring, 1, 2), 0);
+    put_reads(&one, 1000, 100);
+    const uint64_t filled = rsc_ring_now_ns();
+    while (rsc_ring_now_ns() == filled) {
+    }
+    put_reads(&two, 5000, 200);
+    rsc_ring_mark(&two, 1);
+    const uint64_t written = ring->slots[1].blocks[0].marks[0].before_ns;
+    ring->slots[1].blocks[0].start_ns = filled;
+    while (rsc_ring_now_ns() <= written) {
+    }
+    assert_int_equal(rsc_ring_mark_at(&one, filled, how), 0);
+    assert_true((how == RSC_MARK_GOES_ON) == (ring->slots[0].open_since_ns == filled));
+    put_reads(&one, 1100, 100);
+    rsc_ring_mark(&one, 1);
+    if (how == RSC_MARK_GOES_ON) ring->slots[0].blocks[0].marks[1].before_ns = written;
+    rsc_ring_publish(&one);
+    rsc_ring_publish(&two);
+    while (rsc_drain_next(drain, 1, &batch, &error) > 0)
+        for (uint32_t i = 0; i < batch.count; i++, seen++) {
+            changes += seen && (batch.addr[i] >= 5000) != (last >= 5000);
+            last = batch.addr[i];
+        }
+    assert_int_equal(seen, 400);
+    rsc_drain_free(drain);
+    free_ring(ring);
+    return changes;
+}
+
+static void filtering_takes_no_time(void **state) {
+    (void)state;
+    assert_int_equal(changes_after(RSC_MARK_PASSES), 2);
+    assert_true(changes_after(RSC_MARK_GOES_ON) > 150);
+}
+
 /* Two threads in the same microseconds, one twice as fast: their records alternate. */
 static void overlapping_ones_alternate(void **state) {
     struct rsc_ring *ring = new_ring();
@@ -608,6 +657,7 @@ int main(void) {
         cmocka_unit_test(anything_may_change_meanwhile),
         cmocka_unit_test(merged_by_time),
         cmocka_unit_test(marked_words_are_taken),
+        cmocka_unit_test(filtering_takes_no_time),
         cmocka_unit_test(what_is_handed_over_stays_in_order),
         cmocka_unit_test(overlapping_ones_alternate),
         cmocka_unit_test(kept_ones_are_merged_by_all_references),

@@ -52,6 +52,8 @@ struct lines {
     uint32_t shift;
     uint32_t stack_told;
     uint64_t began_ns; /* when the buffer was last empty */
+    uint64_t
+        goes_on_ns; /* the buffer was full then: the time that filtering it takes is not the program's; 0: it was not */
     uint64_t skipped, crossings, instructions; /* as in the slot, which is current while no words are being filtered */
     uint32_t unknown;
     uint32_t closed; /* the parent is gone */
@@ -416,7 +418,7 @@ void rsc_asm_lines_start(struct rsc_ring_writer *writer) {
     lines->stack_told = lines->unknown = lines->closed = 0;
     lines->pending = lines->pending_pieces = 0;
     lines->room = ROOM_MOST;
-    lines->skipped = lines->crossings = lines->instructions = 0;
+    lines->skipped = lines->crossings = lines->instructions = lines->goes_on_ns = 0;
     slot->skipped = slot->crossings = slot->own_instructions = 0;
     lines->calls.ends = lines->calls.count = lines->calls.told = lines->calls.with_them = 0;
     slot->raw_busy = 0;
@@ -428,7 +430,9 @@ void rsc_asm_lines_buffer(struct rsc_ring_writer *writer, uint64_t **next, uint6
     /* First that there will be words: the parent must not take later ones of other threads meanwhile. */
     if (!slot->open_since_ns) __atomic_store_n(&slot->open_since_ns, slot->opened_ns, __ATOMIC_SEQ_CST);
     lines->began_ns = rsc_ring_now_ns();
-    __atomic_store_n(&slot->open_since_ns, lines->began_ns, __ATOMIC_RELEASE);
+    if (slot->open_since_ns != lines->goes_on_ns)
+        __atomic_store_n(&slot->open_since_ns, lines->began_ns, __ATOMIC_RELEASE);
+    lines->goes_on_ns = 0;
     *next = slot->raw;
     *limit = slot->raw + lines->room;
 }
@@ -448,8 +452,12 @@ static void clear(uint64_t *words, size_t count) {
 #endif
 }
 
-/* `seen_ns`: until when the words were written. `rests` as for rsc_ring_mark(); `publish`: the block instead. */
-static int look(struct rsc_ring_writer *writer, const uint64_t *next, uint64_t seen_ns, int rests, int publish) {
+/*
+ * `seen_ns`: until when the words were written; `publish`: the block instead of a mark. A thread that has only filled
+ * its buffer goes on: threads that filter at different times would seem to take turns.
+ */
+static int look(struct rsc_ring_writer *writer, const uint64_t *next, uint64_t seen_ns, enum rsc_mark_how how,
+                int publish) {
     struct rsc_slot *slot = writer->slot;
     struct lines *lines = lines_of(writer);
     uint32_t count = next ? (uint32_t)(next - slot->raw) : 0;
@@ -462,9 +470,10 @@ static int look(struct rsc_ring_writer *writer, const uint64_t *next, uint64_t s
         writer->instructions = lines->instructions;
         lines->instructions = 0;
         if (!lines->closed && rsc_ring_publish(writer) < 0) lines->closed = 1;
-    } else if (!lines->closed && rsc_ring_mark_at(writer, seen_ns, rests) < 0) {
+    } else if (!lines->closed && rsc_ring_mark_at(writer, seen_ns, how) < 0) {
         lines->closed = 1;
     }
+    lines->goes_on_ns = how == RSC_MARK_GOES_ON && slot->open_since_ns == seen_ns ? seen_ns : 0;
     clear(slot->raw, count);
     slot->skipped = lines->skipped;
     slot->crossings = lines->crossings;
@@ -474,9 +483,9 @@ static int look(struct rsc_ring_writer *writer, const uint64_t *next, uint64_t s
 }
 
 int rsc_asm_lines_look(struct rsc_ring_writer *writer, const uint64_t *next, int publish) {
-    return look(writer, next, rsc_ring_now_ns(), 0, publish);
+    return look(writer, next, rsc_ring_now_ns(), RSC_MARK_GOES_ON, publish);
 }
 
 int rsc_asm_lines_mark(struct rsc_ring_writer *writer, const uint64_t *next, int rests) {
-    return look(writer, next, rsc_ring_now_ns(), rests, 0);
+    return look(writer, next, rsc_ring_now_ns(), rests ? RSC_MARK_RESTS : RSC_MARK_PASSES, 0);
 }

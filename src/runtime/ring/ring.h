@@ -328,8 +328,14 @@ int rsc_ring_make_room(struct rsc_ring_writer *writer);
  */
 int rsc_ring_mark(struct rsc_ring_writer *writer, int rests);
 
+enum rsc_mark_how {
+    RSC_MARK_PASSES, /* the next words are not older than the return */
+    RSC_MARK_RESTS, /* as above */
+    RSC_MARK_GOES_ON /* the next words come at once, but for the time that recording takes: they begin at before_ns */
+};
+
 /* The same at a given time, up to which the words were written. */
-int rsc_ring_mark_at(struct rsc_ring_writer *writer, uint64_t before_ns, int rests);
+int rsc_ring_mark_at(struct rsc_ring_writer *writer, uint64_t before_ns, enum rsc_mark_how how);
 
 /* Publishes and gives the slot up. */
 void rsc_ring_detach(struct rsc_ring_writer *writer);

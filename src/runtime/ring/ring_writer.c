@@ -213,13 +213,14 @@ static void fit_room(struct rsc_ring_writer *writer, uint64_t time_ns) {
     else if (time_ns < MARK_NS / 4 && writer->room < ROOM_MOST) writer->room *= 2;
 }
 
-int rsc_ring_mark_at(struct rsc_ring_writer *writer, uint64_t before_ns, int rests) {
+int rsc_ring_mark_at(struct rsc_ring_writer *writer, uint64_t before_ns, enum rsc_mark_how how) {
     if (!writer->next) return -1;
     struct rsc_slot *slot = writer->slot;
     struct rsc_block *block = open_one(writer);
     const uint32_t words = (uint32_t)(writer->next - writer->first), count = block->mark_count;
-    uint64_t now = rests ? before_ns : rsc_ring_now_ns();
-    if (words && (!count || block->marks[count - 1].words != words)) {
+    const int is_new = words && (!count || block->marks[count - 1].words != words), rests = how == RSC_MARK_RESTS;
+    uint64_t now = rests || (is_new && how == RSC_MARK_GOES_ON) ? before_ns : rsc_ring_now_ns();
+    if (is_new) {
         if (count >= RSC_BLOCK_MARKS) return rsc_ring_publish(writer);
         block->marks[count] = (struct rsc_mark){before_ns, now, words, 0};
         __atomic_store_n(&block->mark_count, count + 1, __ATOMIC_RELEASE);
@@ -234,7 +235,7 @@ int rsc_ring_mark_at(struct rsc_ring_writer *writer, uint64_t before_ns, int res
 }
 
 int rsc_ring_mark(struct rsc_ring_writer *writer, int rests) {
-    return rsc_ring_mark_at(writer, rsc_ring_now_ns(), rests);
+    return rsc_ring_mark_at(writer, rsc_ring_now_ns(), rests ? RSC_MARK_RESTS : RSC_MARK_PASSES);
 }
 
 /* Notes the time of the next word. Before that, so that the parent cannot take a later one of another thread: that there
@@ -263,7 +264,7 @@ int rsc_ring_make_room(struct rsc_ring_writer *writer) {
         } else {
             uint64_t now = rsc_ring_now_ns();
             fit_room(writer, now - since_ns);
-            if (rsc_ring_mark_at(writer, now, 0) < 0) return -1;
+            if (rsc_ring_mark_at(writer, now, RSC_MARK_PASSES) < 0) return -1;
         }
     }
     if (writer->next == writer->first) open_one(writer)->start_ns = begin_words(slot, slot->opened_ns);
