@@ -96,6 +96,7 @@ static void tally(struct rsc_sample_tally *tally, const struct rsc_sample_record
     tally->weight += record->weight;
     tally->spread += record->weight * (record->weight - 1);
     tally->outcome[record->outcome] += record->weight;
+    if (record->weight > tally->largest) tally->largest = record->weight;
 }
 
 void rsc_finished_samples_take_shared(struct rsc_finished_samples *sum, const struct rsc_sample_record *record) {
@@ -229,10 +230,10 @@ static double last_touches(const struct rsc_finished_samples *sum, uint32_t bins
     return seen + more;
 }
 
-/* The bar of a number of references: at least those of weight `least`, at most `most`. */
+/* The bar of a number of references: at least those of weight `least`, at most `most`, of `size` samples in effect. */
 static struct rsc_count_bar bar_of(const struct rsc_finished_samples *sum, const struct rsc_sample_tally *tally,
-                                   double least, double most, uint64_t references) {
-    double low, high, unused, size = size_of(tally);
+                                   double size, double least, double most, uint64_t references) {
+    double low, high, unused;
     if (!(tally->weight > 0)) return (struct rsc_count_bar){1, 0, references};
     rsc_wilson(within(least / tally->weight), size, sum->z, &low, &unused);
     rsc_wilson(within(most / tally->weight), size, sum->z, &unused, &high);
@@ -241,8 +242,10 @@ static struct rsc_count_bar bar_of(const struct rsc_finished_samples *sum, const
 
 static struct rsc_count_bar last_touch_bar(const struct rsc_finished_samples *sum, const struct rsc_sample_tally *tally,
                                            uint64_t references) {
-    double least = tally->outcome[RSC_SAMPLE_LAST_TOUCH];
-    return bar_of(sum, tally, least,
+    double least = tally->outcome[RSC_SAMPLE_LAST_TOUCH], size = size_of(tally);
+    /* many are at the end of the run, where the period is longest */
+    if (tally->largest > 1 && tally->weight / tally->largest < size) size = tally->weight / tally->largest;
+    return bar_of(sum, tally, size, least,
                   least + tally->outcome[RSC_SAMPLE_TAKEN] + tally->outcome[RSC_SAMPLE_PRUNED] +
                       tally->outcome[RSC_SAMPLE_CENSORED],
                   references);
@@ -303,7 +306,7 @@ static void fill_totals(const struct rsc_finished_samples *sum, struct rsc_profi
     spread_out(sum->ri, &profile->ri, reuses);
     profile->bars.cold = last_touch_bar(sum, &sum->tally, profile->references);
     profile->bars.invalidated =
-        bar_of(sum, &sum->tally, outcome[RSC_SAMPLE_INVALIDATED],
+        bar_of(sum, &sum->tally, size_of(&sum->tally), outcome[RSC_SAMPLE_INVALIDATED],
                outcome[RSC_SAMPLE_INVALIDATED] + outcome[RSC_SAMPLE_TAKEN] +
                    (sum->is_private ? outcome[RSC_SAMPLE_PRUNED] + outcome[RSC_SAMPLE_CENSORED] : 0),
                profile->references);

@@ -32,6 +32,7 @@ struct rsc_sample_tally {
     uint64_t samples;
     double outcome[RSC_SAMPLE_OUTCOMES]; /* sums of w */
     double weight, spread; /* sums of w and of w (w - 1) */
+    double largest; /* w */
 };
 
 struct rsc_finished_samples {
