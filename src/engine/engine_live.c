@@ -101,13 +101,13 @@ int rsc_live_lines_new(struct rsc_engine **out, const struct rsc_engine_spec *sp
  */
 #define LIVE_PERIOD 32.0
 /*
- * Over twelve programs, 4,500 evenly spread samples give private histograms at 97.0 % accuracy (10
- * bins per octave), 3,000 give 96.4 %. The first period takes 2,000, each doubling 1,000 (2.6 % per
- * bin at 90 %): from 64,000 references on, the result is as accurate as with 2,700 to 3,000 evenly
- * spread samples.
+ * Over twelve programs, 3,000 evenly spread samples give private histograms at 96.4 % accuracy (10
+ * bins per octave), 2,000 give 95.6 %. The first period takes 1,500, each doubling 700 (3.1 % per
+ * bin at 90 %): from 48,000 references on, the result is as accurate as with 2,000 evenly spread
+ * samples. What a run costs is the number of samples times their wait.
  */
-#define LIVE_FIRST 2000u
-#define LIVE_ERROR 0.02601
+#define LIVE_FIRST 1500u
+#define LIVE_ERROR 0.0311
 #define LIVE_ACTIVE 8192u
 
 /* How often to sample: as given, or as the error bound needs. */
