@@ -218,14 +218,14 @@ static void cover(const char *spec, uint32_t count, const char *engine, const ch
         rsc_profile_free(profile);
     }
     rsc_profile_free(exact);
-    printf("%-48s %-8s %-22s%8.1f%8.1f%9.4f%9.1f%9.1f\n", spec, model, engine, 100 * held / points,
+    printf("%-48s %-8s %-22s%8.1f%8.1f%9.4f%10.1f%11.1f\n", spec, model, engine, 100 * held / points,
            100 * bins_held / bins, bias / points, 100 * totals_held / totals, 100 * cells_held / cells);
     fflush(stdout);
 }
 
 static void run_coverage(int seeds, char **specs, int count) {
     static const char *const engines[] = {"sampled:period=100,prune=off", "sampled:period=100", "sampled:lines=1/16"};
-    printf("%-48s %-8s %-22s%8s%8s%9s%9s%9s\n", "trace", "model", "engine", "curve %", "bins %", "bias", "totals %",
+    printf("%-48s %-8s %-22s%8s%8s%9s%10s%11s\n", "trace", "model", "engine", "curve %", "bins %", "bias", "totals %",
            "sharing %");
     for (int i = 0; i < count; i++) {
         char spec[200];

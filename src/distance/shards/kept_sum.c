@@ -223,6 +223,12 @@ int rsc_kept_describe(struct rsc_profile *profile, const struct rsc_kept_whole *
     double lines = (double)kept, distinct = (double)profile->distinct;
     double spread = rsc_line_total_reach(distinct, lines, whole->rate, whole->confidence);
     if (whole->rate >= 1) return 0; /* nothing is left out */
+    if (!profile->bars.distinct.is_known) { /* of one stack: first touches are the lines */
+        profile->bars.distinct =
+            count_bar(profile->distinct, fmax(lines, distinct - spread), distinct + spread, profile->references);
+        profile->bars.cold = count_bar(profile->cold, (double)profile->cold - spread, (double)profile->cold + spread,
+                                       profile->references);
+    }
     snprintf(text, sizeof text, "lines by hash, rate %.6g, seed %llu, %.0f kept; %g %% bars; distinct %.0f to %.0f",
              whole->rate, (unsigned long long)seed, lines, whole->confidence, fmax(lines, distinct - spread),
              distinct + spread);

@@ -113,8 +113,8 @@ struct rsc_profile *rsc_kept_profile(struct rsc_kept_sum *sum, const struct rsc_
  * rows. The sum is not changed. Returns 0 or RSC_ENOMEM. */
 int rsc_kept_fill(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole, struct rsc_profile *profile);
 
-/* Sets `made.sampling`: how lines were chosen, the number `kept`, and the uncertainty of the number of lines.
- * Returns 0 or RSC_ENOMEM. */
+/* Sets `made.sampling`: how lines were chosen, the number `kept`, and the uncertainty of the number of lines, and the
+ * bars of that if they are not known. Returns 0 or RSC_ENOMEM. */
 int rsc_kept_describe(struct rsc_profile *profile, const struct rsc_kept_whole *whole, uint64_t kept, uint64_t seed);
 
 /* The mean half width of its error bars now; NAN: out of memory. The sum is not changed. */
