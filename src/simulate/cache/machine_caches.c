@@ -70,26 +70,31 @@ static int read_file(struct rsc_sim_config *config, FILE *file, const char *path
     return status;
 }
 
-/* Opens NAME.caches in a folder, if it is there. */
-static FILE *open_in(const char *folder, const char *below, const char *name, char *path, size_t room) {
+/* Opens NAME.caches in a folder. NULL: *reason is why one that is there could not be opened, or stays as it is. */
+static FILE *open_in(int *reason, const char *folder, const char *below, const char *name, char *path, size_t room) {
     if (!folder || !*folder) return NULL;
     if (snprintf(path, room, "%s%s/%s.caches", folder, below, name) >= (int)room) return NULL;
-    return fopen(path, "re");
+    FILE *file = fopen(path, "re");
+    if (!file && errno != ENOENT && errno != ENOTDIR) *reason = errno;
+    return file;
 }
 
 int rsc_machine_caches_add(struct rsc_sim_config *config, const char *name, const char *installed,
                            struct rsc_error *error) {
     char path[4096];
     FILE *file;
+    int reason = 0;
     if (!strcmp(name, "this")) return rsc_machine_caches_add_this(config, NULL, error);
     if (strchr(name, '/')) {
         snprintf(path, sizeof path, "%s", name);
         file = fopen(path, "re");
         if (!file) return rsc_fail_errno(error, errno, path);
     } else {
-        file = open_in(getenv("REUSESCOPE_MACHINES"), "", name, path, sizeof path);
-        if (!file) file = open_in(getenv("HOME"), "/.config/reusescope/machines", name, path, sizeof path);
-        if (!file) file = open_in(installed, "", name, path, sizeof path);
+        file = open_in(&reason, getenv("REUSESCOPE_MACHINES"), "", name, path, sizeof path);
+        if (!file && !reason)
+            file = open_in(&reason, getenv("HOME"), "/.config/reusescope/machines", name, path, sizeof path);
+        if (!file && !reason) file = open_in(&reason, installed, "", name, path, sizeof path);
+        if (reason) return rsc_fail_errno(error, reason, path);
         if (!file)
             return rsc_fail(
                 error, RSC_EINVAL,
