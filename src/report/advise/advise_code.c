@@ -141,6 +141,16 @@ static int read_for(const char *text, struct for_line *loop) {
     return strstr(step, "++") != NULL; /* by one: only then is a tile so many iterations */
 }
 
+/* Of `for (...)`, up to its closing bracket: what follows stays on its line. */
+static int head_length(const char *text) {
+    int depth = 0, at = 0;
+    for (; text[at]; at++) {
+        depth += (text[at] == '(') - (text[at] == ')');
+        if (text[at] == ')' && !depth) return at + 1;
+    }
+    return at;
+}
+
 /* Whether only blank lines are between two. */
 static int are_adjacent(const struct rsc_source *source, uint32_t outer, uint32_t inner) {
     for (uint32_t line = outer + 1; line < inner; line++)
@@ -172,17 +182,10 @@ void rsc_change_exchange(struct rsc_advice *advice, const struct rsc_place *inne
         add_file(advice, inner->file);
         if (can) {
             const char *bare_out = without_indent(out), *bare_in = without_indent(in);
-            int brace_out = strchr(bare_out, '{') != NULL, brace_in = strchr(bare_in, '{') != NULL;
+            int out_head = head_length(bare_out), in_head = head_length(bare_in);
             char first[WIDTH + 64], second[WIDTH + 64];
-            /* a brace stays on its line */
-            snprintf(first, sizeof first, "%*s%.*s%s", left, "", (int)strcspn(bare_in, "{"), bare_in,
-                     brace_out && !brace_in ? " {"
-                     : brace_out            ? "{"
-                                            : "");
-            snprintf(second, sizeof second, "%*s%.*s%s", indent_of(in), "", (int)strcspn(bare_out, "{"), bare_out,
-                     brace_in && !brace_out ? " {"
-                     : brace_in             ? "{"
-                                            : "");
+            snprintf(first, sizeof first, "%*s%.*s%s", left, "", in_head, bare_in, bare_out + out_head);
+            snprintf(second, sizeof second, "%*s%.*s%s", indent_of(in), "", out_head, bare_out, bare_in + in_head);
             add_line(advice, outer_line, '-', out, left);
             add_line(advice, inner->line, '-', in, left);
             add_line(advice, outer_line, '+', first, left);
