@@ -2,6 +2,7 @@
 import os
 import statistics
 
+import machine
 from plan import Plot, Row, at_least, at_most, experiment, line_of, number, percent, rows_of, table, times, values_of
 
 PLACE = "Paper 002"
@@ -66,9 +67,8 @@ def whole_runs(run):
 @experiment("002.gpu", tiny={"mebiwords": 16, "cpu": 1}, quick={"mebiwords": 128, "cpu": 16}, full={"mebiwords": 512, "cpu": 32}, needs=("gpu",))
 def on_gpu(run):
     """HP-RDA and the exact engine on a GPU"""
-    import machine
     run.command("make", "-s", "-C", "gpu", f"NVCC={machine.nvcc()}", "ARCH=native")
-    run.bench(os.path.join("..", "..", "gpu", "gpu_bench"), "-n", run.size["mebiwords"], "-c", run.size["cpu"])
+    run.bench(os.path.join(run.source, "build", "gpu", "gpu_bench"), "-n", run.size["mebiwords"], "-c", run.size["cpu"])
 
 
 def traces(result):

@@ -33,11 +33,13 @@ def check(holds, problem):
         problems.append(problem)
 
 
-def rendered(result, folder):
-    path = os.path.join(folder, "result.json")
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(result, file)
-    subprocess.run(["/usr/bin/python3", os.path.join(SOURCE, "bench", "evaluate"), "--render", path, "--to", folder], check=True, stdout=subprocess.DEVNULL)
+def rendered(result, folder, other=None):
+    paths = [os.path.join(folder, name) for name in ("result.json", "other.json")]
+    for path, value in zip(paths, (result, other)):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(value, file)
+    command = ["/usr/bin/python3", os.path.join(SOURCE, "bench", "evaluate"), "--render", paths[0], "--to", folder]
+    subprocess.run(command + (["--with", paths[1]] if other else []), check=True, stdout=subprocess.DEVNULL)
     with open(os.path.join(folder, "evaluation.md"), encoding="utf-8") as text, open(os.path.join(folder, "evaluation.html"), encoding="utf-8") as page:
         return text.read(), page.read()
 
@@ -81,6 +83,11 @@ with tempfile.TemporaryDirectory() as folder:
         run["numbers"] = [[row, column, 7 if row == "figure 1, B" else value] for row, column, value in run["numbers"]]
     other = rendered(changed, folder)[0]
     check("| B, private stacks | 1 | 7 (the same in 3 runs) | 1 exactly | no |" in other, "a changed number does not show, or meets its bar")
+    # Parts of another machine's result, and where they were measured.
+    elsewhere = copy.deepcopy(stored)
+    elsewhere["experiments"]["000.hand"]["machine"]["processor"] = "another processor"
+    other = rendered({**stored, "experiments": {}}, folder, elsewhere)[0]
+    check("000.hand was measured on another processor" in other and "| B, private stacks | 1 | 1 (the same" in other, "--with does not take parts, or does not say where they were measured")
     # Nothing was run: every table is still there, with a reason.
     check_tables(*rendered({**stored, "experiments": {}}, folder))
 

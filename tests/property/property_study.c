@@ -83,6 +83,28 @@ static void simulate(const char *path, const struct rsc_sim_config *config, stru
     rsc_trace_close(trace);
 }
 
+/* Estimates by what a sample's own sets have of the references of `kinds`, counted from the trace itself. */
+static double cv_of(const struct rsc_study_cache *cache, const struct rsc_study_bits *bits, uint32_t kinds) {
+    double own[16] = {0}, all = 0, sum = 0;
+    for (uint32_t i = 0; i < ACCESSES; i++)
+        if (kinds & RSC_KIND_BIT(rsc_meta_kind(meta[i]))) own[addr[i] >> bits->low & 15]++, all++;
+    for (int v = 0; v < 16; v++) {
+        double misses = bits->mpi[v] * ACCESSES * EACH / 16;             /* of the sample's sets */
+        double estimate = misses / (ACCESSES * (double)EACH * own[v] / all); /* per instruction of its share */
+        sum += (estimate - cache->mpi) * (estimate - cache->mpi);
+    }
+    return sqrt(sum / 16) / cache->mpi;
+}
+
+static void check_normalised(const struct rsc_study_cache *cache) {
+    const uint32_t data = RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), fetches = RSC_KIND_BIT(RSC_FETCH);
+    const struct rsc_study_bits *bits = &cache->sets[0].paper;
+    assert_true(fabs(bits->cv_sampled - cv_of(cache, bits, fetches)) <= 1e-9);
+    assert_true(fabs(bits->cv_references - cv_of(cache, bits, data | fetches)) <= 1e-9);
+    assert_true(fabs(bits->cv_data - cv_of(cache, bits, data)) <= 1e-9);
+    assert_true(bits->cv_data != bits->cv_sampled);
+}
+
 /* The study's set samples of cache i against the samples themselves. */
 static void check_sets(const char *path, const struct rsc_sim_config *config, const struct rsc_study_cache *cache) {
     static struct rsc_sim_config one;
@@ -91,6 +113,7 @@ static void check_sets(const char *path, const struct rsc_sim_config *config, co
     char text[64];
     assert_true(cache->sets[0].available);
     const struct rsc_study_bits *bits = &cache->sets[0].paper;
+    check_normalised(cache);
     one = *config;
     one.count = config->caches[0].level == 1 ? 2 : 1;
     /* as the only lowest one */
