@@ -14,7 +14,7 @@ def made(run, name):
     return path
 
 
-@experiment("none.engines", tiny={"traces": ["zipf"], "references": "200K", "lines": 20000, "rounds": 1}, quick={"traces": list(SPECS), "references": "8M", "lines": 500000, "rounds": 2},
+@experiment("none.engines", tiny={"traces": ["zipf"], "references": "200K", "lines": 20000, "rounds": 1}, quick={"traces": list(SPECS), "references": "4M", "lines": 300000, "rounds": 2},
             full={"traces": list(SPECS), "references": "20M", "lines": 2000000, "rounds": 5})
 def engines(run):
     """The exact engine against a hash table and a Fenwick tree"""

@@ -89,7 +89,7 @@ def area_between(first, second):
     return sum(abs(at(first, x) - at(second, x)) for x in places) / len(places)
 
 
-@experiment("000.cdf", tiny={"programs": ["forkjoin"], "size": 0.02, "threads": 2}, quick={"programs": ["fft", "cg", "annealing"], "size": 0.3, "threads": 2},
+@experiment("000.cdf", tiny={"programs": ["forkjoin"], "size": 0.02, "threads": 2}, quick={"programs": ["fft", "cg"], "size": 0.3, "threads": 2},
             full={"programs": ["stencil", "wave", "cg", "fft", "multigrid", "dense", "annealing", "pipeline", "transactions", "forkjoin", "falseshare", "graph"],
                   "size": 1.5, "threads": 4}, needs=("gcc", "cc"))
 def cdf_live(run):
@@ -155,7 +155,7 @@ FEWEST = 2000  # samples of a row that counts
 AVERAGES = {"live private": (95.6, 29.6, 19.6), "live shared parallel": (74.1, 80.0, 21.4), "live shared sequential": (88.9, 265.1, 19.4)}
 
 
-@experiment("000.live", tiny={"programs": ["forkjoin"], "size": "0.05", "threads": 2}, quick={"programs": ["cg", "fft", "multigrid", "annealing", "transactions"], "size": "0.4", "threads": 2},
+@experiment("000.live", tiny={"programs": ["forkjoin"], "size": "0.05", "threads": 2}, quick={"programs": ["cg", "fft", "multigrid", "transactions"], "size": "0.3", "threads": 2},
             full={"programs": [], "size": "1.5:20", "threads": 0}, needs=("gcc", "cc"), runs=1)
 def live(run):
     """Accuracy, slowdown and code selection of sampling inside running programs; three seeds each"""

@@ -45,7 +45,7 @@ def histograms(run):
             run.line(f"{kernel}: {name}", line)
 
 
-@experiment("002.whole", tiny={"kernels": ["sort"], "instructions": 600000}, quick={"kernels": ["gemm", "sort"], "instructions": 6000000},
+@experiment("002.whole", tiny={"kernels": ["sort"], "instructions": 600000}, quick={"kernels": ["sort"], "instructions": 6000000},
             full={"kernels": list(FLOATING + INTEGER), "instructions": 40000000}, needs=("gcc", "watching"))
 def whole_runs(run):
     """Whole runs with the analysis online: HP-RDA, the exact engine, and what a tree would add to recording"""

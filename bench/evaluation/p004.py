@@ -55,7 +55,7 @@ def speed(run):
         run.put(row, column, statistics.geometric_mean(values))
 
 
-@experiment("004.profiling", tiny={"kernels": ["matmul_dot"], "threads": 2, "small": True}, quick={"kernels": ["matmul_dot", "nine_points"], "threads": 2, "small": False},
+@experiment("004.profiling", tiny={"kernels": ["matmul_dot"], "threads": 2, "small": True}, quick={"kernels": ["nine_points", "rank_two"], "threads": 2, "small": False},
             full={"kernels": ["matmul_dot", "nine_points", "rank_two", "tri_times"], "threads": 4, "small": False}, needs=("gcc", "cc", "libclang"))
 def profiling(run):
     """Prediction from source against recording and analysing the running program"""
