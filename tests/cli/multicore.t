@@ -43,7 +43,7 @@ $ reusescope analyze side.csv --model private --format json -o - | sed -n '/"sha
   {"address":"0x1000","object":null,"kind":null,"taken":5,"misses":4,"error":0,"users":[{"tid":8,"pid":0,"first":8,"last":15,"taken":3},{"tid":7,"pid":0,"first":0,"last":7,"taken":2}],"places":[{"writer":{"pc":"0x200","function":null,"file":null,"line":null,"module":null},"victim":{"pc":"0x100","function":null,"file":null,"line":null,"module":null},"taken":3},{"writer":{"pc":"0x100","function":null,"file":null,"line":null,"module":null},"victim":{"pc":"0x200","function":null,"file":null,"line":null,"module":null},"taken":2}]}
  ]}
 $ reusescope analyze side.csv --model private --full -o - | sed -n '/^ Sharing/,/^ Kinds/p'
- Sharing  misses of each thread (down) on lines that others took (across)
+ Sharing  misses of each thread on lines that other threads took
       taken by        7        8
              7        .        2
              8        2        .

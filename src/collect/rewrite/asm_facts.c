@@ -193,8 +193,9 @@ static void find_mask(struct rsc_pass_access *access, const struct decoded *deco
     unsigned elements = memory->element_count ? memory->element_count : 1;
     access->mask_bits = (uint8_t)(elements > 64 ? 64 : elements);
     if (insn->avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID) {
-        access->kind = RSC_ASM_ANY;
-        access->mask_bits = 16;
+        access->kind = RSC_ASM_ANY; /* one bit for each element that it is broadcast to */
+        access->count = (uint8_t)(insn->avx.vector_length / (memory->element_size ? memory->element_size : 8));
+        access->mask_bits = access->count > 16 ? access->count : 16;
         return;
     }
     access->kind = insn->meta.category == ZYDIS_CATEGORY_COMPRESS || insn->meta.category == ZYDIS_CATEGORY_EXPAND

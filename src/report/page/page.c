@@ -177,7 +177,7 @@ static int put_advice(struct rsc_json *json, struct rsc_profile *const *profiles
             rsc_json_key_string(json, "title", item->title);
             rsc_json_key_double(json, "share", item->share);
             rsc_json_key_string(json, "evidence", item->evidence);
-            char attempt[3 * RSC_ADVICE_TEXT], gain[RSC_ADVICE_TEXT] = "";
+            char attempt[3 * RSC_ADVICE_TEXT + 64], gain[RSC_ADVICE_TEXT] = "";
             if (item->gain.is_known) rsc_advice_gain_words(item, advices.size_bytes, style->machine, gain);
             snprintf(attempt, sizeof attempt, "%s %s%sHow sure: %s; %s.", item->attempt, gain, gain[0] ? " " : "",
                      rsc_sureness_words(item->sure), item->why_sure);

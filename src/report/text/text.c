@@ -143,7 +143,7 @@ static const struct {
     {"cache-lines", "Worst cache lines", NULL, NULL, has_lines, rsc_put_lines},
     {"phases", "Phases", "of the run, and their miss ratios at two cache sizes", NULL, has_phases, rsc_put_phases},
     {"threads", "Threads", "and their miss ratios at two cache sizes", NULL, has_threads, rsc_put_threads},
-    {"sharing", "Sharing", "misses of each thread (down) on lines that others took (across)", NULL, has_sharing,
+    {"sharing", "Sharing", "misses of each thread on lines that other threads took", NULL, has_sharing,
      rsc_put_sharing},
     {"false-sharing", "False sharing", "lines taken by writes to other bytes than those used", NULL, has_false_sharing,
      rsc_put_false_sharing},

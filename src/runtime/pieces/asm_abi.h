@@ -234,7 +234,7 @@ enum rsc_asm_kind {
     RSC_ASM_MASKED,
     /* As many elements as bits are set in word[index], end to end: vcompress, vexpand. */
     RSC_ASM_PACKED,
-    /* One element of `size` bytes, if any bit of word[index] is set: masked broadcasts. */
+    /* One element of `size` bytes, if any of the lowest `count` bits of word[index] is set: masked broadcasts. */
     RSC_ASM_ANY,
     /*
      * Gathers and scatters: `count` elements of `size` bytes, the address of each
