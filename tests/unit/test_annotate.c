@@ -15,7 +15,7 @@
 #include "scratch_folder.h"
 
 static const struct rsc_machine desktop = {
-    .levels = {{"L1d", 1, 48 << 10}, {"L2", 2, 1280 << 10}, {"L3", 3, 48 << 20}},
+    .levels = {{"L1d", 1, 48 << 10, 0}, {"L2", 2, 1280 << 10, 0}, {"L3", 3, 48 << 20, 0}},
     .level_count = 3,
 };
 

@@ -194,7 +194,8 @@ static void every_profile_makes_a_page(void **state) {
     (void)state;
     struct rsc_profile *profiles[] = {sample_zero(), sample_cyclic(1000, 7), sample_spread(5000), sample_rich(),
                                       sample_requests(500, 9)};
-    static const struct rsc_machine machine = {.levels = {{"L1d", 1, 32768}, {"L2", 2, 1 << 20}}, .level_count = 2};
+    static const struct rsc_machine machine = {.levels = {{"L1d", 1, 32768, 0}, {"L2", 2, 1 << 20, 0}},
+                                               .level_count = 2};
     struct rsc_report_style style = {.machine = &machine, .at_bytes = 4096};
     for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
         char *page;
