@@ -11,6 +11,14 @@ $ grep -o '"by":"[a-z]*"' gpu.json
 $ gpu zipf.rsct -q -o gpu.json --engine gpu:device=0 --max-distance 100 --line 128; reusescope analyze zipf.rsct --no-code -q -o exact.json --max-distance 100 --line 128; same gpu.json exact.json
 the same
 
+# Lines cut by the threads that decode, of several threads of the program.
+$ reusescope gen uniform,lines=2K,threads=5 -n 70000 --seed 6 -o five.rsct -q
+$ for n in 1 2 3; do gpu five.rsct -q -o gpu$n.json --threads $n; done; same gpu1.json gpu2.json; same gpu1.json gpu3.json
+the same
+the same
+$ grep -o '"accesses":[0-9]*' gpu3.json
+"accesses":70000
+
 # Several line sizes, each with a session of its own.
 $ gpu zipf.rsct -q -o gpu.json --line 64,4096,8 --threads 2; reusescope analyze zipf.rsct --no-code -q -o exact.json --line 64,4096,8; same gpu.json exact.json
 the same

@@ -1,6 +1,6 @@
 /*
- * engine_gpu.c - exact distances on a GPU: gpu_feed.h cuts accesses into lines, the
- * plugin does the rest.
+ * engine_gpu.c - exact distances on a GPU: accesses are cut into lines, where a trace is
+ * decoded (gpu_part.h) or on their way to the device (gpu_feed.h); the plugin does the rest.
  *
  * The device counts one stack over all threads and keeps only histograms. So a
  * profile has a thread row if there is one thread; with several, only their number.
@@ -14,6 +14,8 @@
 #include "distance/count/accumulate.h"
 #include "distance/engine_kind.h"
 #include "distance/gpu/gpu_feed.h"
+#include "distance/gpu/gpu_part.h"
+#include "trace/source.h"
 
 struct gpu_parameters {
     uint32_t device;
@@ -21,6 +23,7 @@ struct gpu_parameters {
 
 struct gpu_engine {
     struct rsc_gpu_feed feed;
+    struct rsc_part_kind parts;
     const struct rsc_log *log;
     struct rsc_accumulator sum; /* accesses and threads; everything else at the end */
 };
@@ -71,6 +74,40 @@ static int gpu_push(void *state, const struct rsc_batch *batch, struct rsc_error
     return rsc_gpu_feed_push(&engine->feed, batch, error);
 }
 
+/* ---- parts, made where a trace is decoded ---- */
+
+static void *part_create(const void *context) {
+    const struct gpu_engine *engine = context;
+    return rsc_gpu_part_new(engine->feed.line_shift);
+}
+
+static void part_begin(void *part) { rsc_gpu_part_begin(part); }
+
+static int part_take(void *part, const struct rsc_batch *batch, struct rsc_error *error) {
+    return rsc_gpu_part_take(part, batch, error);
+}
+
+static void part_destroy(void *part) { rsc_gpu_part_free(part); }
+
+static const struct rsc_part_kind *gpu_parts(void *state) {
+    struct gpu_engine *engine = state;
+    engine->parts = (struct rsc_part_kind){engine, part_create, part_begin, part_take, part_destroy};
+    return &engine->parts;
+}
+
+static int gpu_push_part(void *state, void *made, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct gpu_engine *engine = state;
+    const struct rsc_gpu_part *part = made;
+    const struct rsc_batch names = {.threads = batch->threads, .thread_count = batch->thread_count};
+    if (rsc_accumulator_need_rows(&engine->sum, part->threads_seen, 0) < 0 ||
+        rsc_accumulator_see_threads(&engine->sum, &names) < 0)
+        return rsc_fail_memory(error, "thread rows");
+    engine->sum.accesses += batch->count;
+    return rsc_gpu_feed_push_lines(&engine->feed, part->lines, part->count, error);
+}
+
+/* ---- the end ---- */
+
 /* Moves the device's counts into the accumulator. */
 static void take_result(struct gpu_engine *engine, const struct rsc_gpu_result *result) {
     struct rsc_accumulator *sum = &engine->sum;
@@ -109,6 +146,8 @@ const struct rsc_engine_kind rsc_engine_gpu = {
     .memory = rsc_exact_memory,
     .create = gpu_create,
     .push = gpu_push,
+    .parts = gpu_parts,
+    .push_part = gpu_push_part,
     .finish = gpu_finish,
     .destroy = gpu_destroy,
 };

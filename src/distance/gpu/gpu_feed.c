@@ -34,16 +34,33 @@ static int commit(struct rsc_gpu_feed *feed, struct rsc_error *error) {
     return explain(feed, status, error);
 }
 
+/* Gets another buffer if the present one is full. */
+static int make_room(struct rsc_gpu_feed *feed, struct rsc_error *error) {
+    if (feed->filled < feed->room) return 0;
+    int status = commit(feed, error);
+    if (status < 0) return status;
+    return explain(feed, feed->plugin->buffer(feed->session, &feed->words, &feed->room, feed->message), error);
+}
+
+int rsc_gpu_feed_push_lines(struct rsc_gpu_feed *feed, const uint64_t *lines, size_t count, struct rsc_error *error) {
+    while (count) {
+        int status = make_room(feed, error);
+        if (status < 0) return status;
+        size_t part = feed->room - feed->filled < count ? feed->room - feed->filled : count;
+        memcpy(feed->words + feed->filled, lines, part * sizeof *lines);
+        feed->filled += part;
+        lines += part;
+        count -= part;
+    }
+    return 0;
+}
+
 int rsc_gpu_feed_push(struct rsc_gpu_feed *feed, const struct rsc_batch *batch, struct rsc_error *error) {
     struct rsc_reference_cursor cursor;
     rsc_references_start(&cursor, batch, feed->line_shift);
     for (;;) {
-        if (feed->filled == feed->room) {
-            int status = commit(feed, error);
-            if (status < 0) return status;
-            status = feed->plugin->buffer(feed->session, &feed->words, &feed->room, feed->message);
-            if (status < 0) return explain(feed, status, error);
-        }
+        int status = make_room(feed, error);
+        if (status < 0) return status;
         size_t room = feed->room - feed->filled;
         uint32_t count = rsc_references_fill(&cursor, feed->words + feed->filled, feed->from,
                                              room < RSC_GPU_FEED_BLOCK ? (uint32_t)room : RSC_GPU_FEED_BLOCK);

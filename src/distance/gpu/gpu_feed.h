@@ -29,6 +29,8 @@ struct rsc_gpu_feed {
 int rsc_gpu_feed_open(struct rsc_gpu_feed *feed, const struct rsc_gpu_options *options, uint32_t line_bytes,
                       struct rsc_error *error);
 int rsc_gpu_feed_push(struct rsc_gpu_feed *feed, const struct rsc_batch *batch, struct rsc_error *error);
+/* The same for lines that were cut elsewhere. */
+int rsc_gpu_feed_push_lines(struct rsc_gpu_feed *feed, const uint64_t *lines, size_t count, struct rsc_error *error);
 /* `bounds` is NULL except for hp-rda. */
 int rsc_gpu_feed_finish(struct rsc_gpu_feed *feed, struct rsc_gpu_result *result, struct rsc_gpu_bounds *bounds,
                         struct rsc_error *error);
