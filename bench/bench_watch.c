@@ -123,6 +123,11 @@ static void compare(const struct subject *subject, int rounds) {
             if (cost.cpu < least[way].cpu) least[way].cpu = cost.cpu;
             if (cost.wall < least[way].wall) least[way].wall = cost.wall;
         }
+    for (int way = 0; way < WAYS; way++) {
+        if (isinf(least[way].cpu)) continue;
+        put_number("processor seconds", least[way].cpu, "%s/%s", subject->name, names[way]);
+        put_number("seconds", least[way].wall, "%s/%s", subject->name, names[way]);
+    }
     printf("| %s |", subject->name);
     for (int way = 0; way < WAYS; way++) number(least[way].cpu);
     number(least[RECORDED].cpu / least[CACHEGRIND].cpu);
