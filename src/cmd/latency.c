@@ -59,7 +59,7 @@ static void link_lines(char *buffer, uint32_t *order, uint32_t lines) {
         *(void **)(buffer + (size_t)order[i] * LINE) = buffer + (size_t)order[(i + 1) % lines] * LINE;
 }
 
-/* Nanoseconds of a load in a chain through so many bytes; negative: out of memory. */
+/* Nanoseconds per load of a chain through that many bytes; negative: out of memory. */
 static double load_ns(uint64_t bytes) {
     uint32_t lines = (uint32_t)(bytes / LINE);
     char *buffer = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

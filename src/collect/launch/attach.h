@@ -2,7 +2,7 @@
  * attach.h - watches a program that is running already, for a while, and leaves it running.
  *
  * The program must have been built with `reusescope cc`. The request is described in
- * runtime/recorder/asm_attach.h. When the time is over, or on Ctrl-C, the program is told
+ * runtime/recorder/asm_attach.h. When the time is over, or on Ctrl-C, the program is asked
  * to stop; its threads do so within a few thousand accesses.
  */
 #ifndef RSC_COLLECT_LAUNCH_ATTACH_H

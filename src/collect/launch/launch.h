@@ -31,7 +31,7 @@ struct rsc_launch {
     double seconds; /* wall */
     uint64_t started_ns, stopped_ns; /* stopped_ns: 0 while running */
     int attached; /* the program is not our child (attach.h) */
-    uint64_t until_ns, enough_ns; /* when to stop watching it; when it was told to stop, 0: not yet */
+    uint64_t until_ns, enough_ns; /* when to stop watching it; when it was asked to stop, 0: not yet */
 };
 
 struct rsc_launch_command {

@@ -138,7 +138,7 @@ static int read_for(const char *text, struct for_line *loop) {
         !copy_part(compared, sizeof compared, first + 1, less) || strcmp(compared, loop->variable))
         return 0;
     const char *step = second + 1;
-    return strstr(step, "++") != NULL; /* by one: only then is a tile so many iterations */
+    return strstr(step, "++") != NULL; /* by one: only then does a tile's size count iterations */
 }
 
 /* Of `for (...)`, up to its closing bracket: what follows stays on its line. */

@@ -88,7 +88,7 @@ int rsc_line_use_is_of_records(const struct rsc_line_use *use);
 /* Whether most of the steps seen are the same. */
 static inline int rsc_stride_is_regular(const struct rsc_stride *stride) { return 2 * stride->same > stride->seen; }
 
-/* Whether so many misses, at `cycles` each, are worth advice. */
+/* Whether that number of misses, at `cycles` each, is worth advice. */
 static inline int rsc_is_worth(const struct rsc_evidence *evidence, double misses, double cycles) {
     return misses * cycles >= RSC_CYCLES_WORTH * (double)evidence->profile->references;
 }
