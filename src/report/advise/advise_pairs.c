@@ -26,6 +26,7 @@
 #include "report/text/worst.h"
 
 #define STEPS_WORTH 3 /* with fewer steps seen, the stride is not known; with few, advice is less sure */
+#define SHARE_TO_NAME 0.001 /* of misses: pairs with less are not worth a word */
 #define OBJECT_COLUMNS 100
 
 /* ---- how lines of memory are used ---- */
@@ -277,12 +278,15 @@ static double share_of_whole_lines(const struct rsc_evidence *evidence, const st
     return 1 - used / (double)evidence->profile->made.line_bytes;
 }
 
-/* " 3 more pairs are like it; together they are 61 % of misses." */
+/* " 3 more pairs are like it; together they are 61 % of misses." Those with next to none are not counted. */
 static void tell_others(const struct rsc_evidence *evidence, const struct rsc_far_pair *first,
                         struct rsc_advice *advice) {
     size_t others = 0;
-    for (size_t i = 0; i < evidence->far_count; i++) others += evidence->far[i].shape == first->shape;
-    others--;
+    for (size_t i = 0; i < evidence->far_count; i++) {
+        const struct rsc_far_pair *far = &evidence->far[i];
+        others +=
+            far != first && far->shape == first->shape && rsc_share_of(evidence, far->rank->misses) >= SHARE_TO_NAME;
+    }
     if (others)
         say(advice->evidence, " %zu more pair%s like it: together %s of misses.", others, others > 1 ? "s are" : " is",
             rsc_show_percent(advice->share).text);
