@@ -55,16 +55,30 @@ tests/loops/constructs.c:53: conditional: static, 1 reference in the source
 tests/loops/constructs.c:58: orphaned: static, 1 reference in the source
 
 # Nothing is left out silently: while loops outside all others, barriers where none may be.
-$ printf 'double a[9][9], b[9];\nvoid f(int go) {\n  while (go) {\n    for (int i = 0; i < 9; i++) b[i] += a[i][i];\n    go = b[3] < 2;\n  }\n#pragma omp parallel for\n  for (int i = 0; i < 9; i++) {\n    a[i][0] = 1;\n#pragma omp barrier\n    b[i] = 2;\n  }\n}\n' > silent.c; reusescope loops silent.c --list
+$ printf 'double a[9][9], b[9];\nvoid f(int go) {\n  while (go) {\n    for (int i = 0; i < 9; i++) b[i] += a[i][i];\n    go = b[3] < 2;\n  }\n#pragma omp parallel for\n  for (int i = 0; i < 9; i++) {\n    a[i][0] = 1;\n#pragma omp barrier\n    b[i] = 2;\n    if (i > 4) {\n#pragma omp barrier\n    }\n  }\n}\n' > silent.c; reusescope loops silent.c --list
 silent.c:3: f: sequential, 0 references in the source
 silent.c:3:   not affine: a while loop whose trip count is not known: the condition's variable is not started and moved by the loop; only for loops inside it are analysed
 silent.c:4: f: sequential, 3 references in the source
 silent.c:8: f: static, 2 references in the source
 silent.c:11:   not affine: a barrier inside a shared loop or single, which OpenMP forbids
+silent.c:12:   not affine: a barrier inside a shared loop or single, which OpenMP forbids
 
 # The headers that real programs include.
 $ printf '#include <%s>\n' stdio.h stdlib.h math.h omp.h string.h unistd.h sys/time.h sys/resource.h sched.h > headers.c; echo 'double a[9]; void f(void) { for (int i = 0; i < 9; i++) a[i] = sqrt(i); }' >> headers.c; reusescope loops headers.c --list
 headers.c:10: f: sequential, 1 reference in the source
+$ echo '#include <immintrin.h>' > vector.c; echo 'double a[64], b[64]; void f(void) { for (int i = 0; i < 64; i += 4) _mm256_storeu_pd(a + i, _mm256_loadu_pd(b + i)); }' >> vector.c; reusescope loops vector.c --emit-ir | grep -o 'for .*{\|read.*size ..\|write.*size ..\|without.*'
+for i = 0 to 63 step 4 @2 {
+read b[i] size 32
+write a[i] size 32
+# A benchmark suite's support file (aligned memory, cache flush, timers, inline assembly) and a kernel that uses it.
+$ reusescope loops tests/loops/benchmark_support.c --list
+tests/loops/benchmark_support.c:39: bench_flush_cache: static, 1 reference in the source
+$ reusescope loops tests/loops/benchmark_user.c --list
+tests/loops/benchmark_user.c:10: init_array: sequential, 2 references in the source
+tests/loops/benchmark_user.c:15: print_array: sequential, 1 reference in the source
+tests/loops/benchmark_user.c:17:   not affine: a call of fprintf, whose body is not in the source
+tests/loops/benchmark_user.c:18:   not affine: a call of fprintf, whose body is not in the source
+tests/loops/benchmark_user.c:24: kernel: static, 6 references in the source
 
 # A loop that is too large is left out by itself, and a change where a loop does not allow it.
 $ printf 'double a[99], big[1L << 40];\nvoid f(void) {\n  for (long i = 0; i < 1L << 40; i += 1L << 20)\n    for (long j = 0; j < 9; j++) big[i + j] = 0;\n  for (int i = 0; i < 9; i++)\n    for (int j = 0; j < 9; j++) a[11 * i + j] = 0;\n  for (int i = 0; i < 9; i++) a[i] = 0;\n}\n' > large.c; reusescope loops large.c -t 1-3 --what-if interchange=i,j 2>&1 | grep 'large.c\|not analysed\|references,\|what if .*left'

@@ -1133,7 +1133,7 @@ nest "gaps:49" function gaps @"tests/loops/gaps.c":49 {
 }
 \
 nest "gaps:51" function gaps @"tests/loops/gaps.c":51 {
-  without @52 "the initial values of an array" "double start[3] = {0}"
+  without @52 "the initial values of start" "double start[3] = {[1] = 2}"
   for i = 0 to 9 @51 {
     read start[0] @53 "start[0]"
     write b[i] @53 "b[i]"
@@ -1310,6 +1310,58 @@ reusescope: ./compile_commands.json: not a list of commands
 [1]
 
 # C++: containers, references, ranges, members of the object.
+$ reusescope loops tests/loops/containers.cc --function initial --emit-ir
+loops 1
+array out 8 []
+array fixed 32
+array weight 32
+array zero 32
+array same 32
+array pair 16
+array row 8 [2][3]
+\
+nest "initial:53" function initial @"tests/loops/containers.cc":53 {
+  for i = 0 to 7 @53 {
+    write weight size 8 @54 "weight"
+    read out[i] @54 "out[i]"
+    write weight byte 8 size 8 @54 "weight"
+    for word = 0 to 1 {
+      write weight byte 8*word + 16 size 8 @54 "weight"
+    }
+    for word = 0 to 3 {
+      write zero byte 8*word size 8 @54 "zero"
+    }
+    for word = 0 to 3 {
+      read weight byte 8*word size 8 @54 "same = weight"
+      write same byte 8*word size 8 @54 "same = weight"
+    }
+    write pair size 4 @55 "pair"
+    write pair byte 4 size 4 @55 "pair"
+    write pair byte 8 size 4 @55 "pair"
+    let word = 0 {
+      write pair byte 4*word + 12 size 4 @55 "pair"
+    }
+    write row[0][0] @56 "row"
+    write row[0][1] @56 "row"
+    let word = 0 {
+      write row[1][word - 1] @56 "row"
+    }
+    write row[1][0] @56 "row"
+    write row[1][1] @56 "row"
+    let word = 0 {
+      write row[2][word - 1] @56 "row"
+    }
+    let q = floor(i / 4) {
+      read weight byte 8*i - 32*q size 8 @57 "weight[i & 3]"
+      read zero byte 8 size 8 @57 "zero[1]"
+      read same byte 16 size 8 @57 "same[2]"
+      read pair byte 12 size 4 @57 "pair[1][1]"
+      read row[1][2] @57 "row[1][2]"
+      read fixed byte 24 size 8 @57 "fixed[3]"
+      write out[i] @57 "out[i]"
+    }
+  }
+}
 $ reusescope loops tests/loops/containers.cc --set n=20 --list
 tests/loops/containers.cc:22: scale: dynamic,4, 2 references in the source
 tests/loops/containers.cc:29: own: sequential, 3 references in the source
@@ -1323,6 +1375,7 @@ tests/loops/containers.cc:42:   not affine: which vector it is depends on data: 
 tests/loops/containers.cc:43: nested: sequential, 0 references in the source
 tests/loops/containers.cc:43:   not affine: loop left out: v.size() is not known (--set 'v.size()=NUMBER' gives it)
 tests/loops/containers.cc:47: sweep: sequential, 3 references in the source
+tests/loops/containers.cc:53: initial: sequential, 24 references in the source
 $ reusescope loops tests/loops/containers.cc --set n=20 --set 'v.size()=30' --emit-ir
 loops 1
 array grid 1048
@@ -1333,6 +1386,13 @@ array own.a 8 []
 array own.b 8 []
 array "rows[0]" 8 []
 array nested.v.2 8 []
+array out 8 []
+array fixed 32
+array weight 32
+array zero 32
+array same 32
+array pair 16
+array row 8 [2][3]
 \
 nest "scale:22" function scale @"tests/loops/containers.cc":22 {
   parallel @22 {
@@ -1404,6 +1464,49 @@ nest "sweep:47" function sweep @"tests/loops/containers.cc":47 {
       read grid byte 128*i + 8*j - 128 size 8 @48 "cell[i - 1][j]"
       read "this->flat"[i] @48 "this->flat[i]"
       write grid byte 128*i + 8*j size 8 @48 "cell[i][j]"
+    }
+  }
+}
+\
+nest "initial:53" function initial @"tests/loops/containers.cc":53 {
+  for i = 0 to 7 @53 {
+    write weight size 8 @54 "weight"
+    read out[i] @54 "out[i]"
+    write weight byte 8 size 8 @54 "weight"
+    for word = 0 to 1 {
+      write weight byte 8*word + 16 size 8 @54 "weight"
+    }
+    for word = 0 to 3 {
+      write zero byte 8*word size 8 @54 "zero"
+    }
+    for word = 0 to 3 {
+      read weight byte 8*word size 8 @54 "same = weight"
+      write same byte 8*word size 8 @54 "same = weight"
+    }
+    write pair size 4 @55 "pair"
+    write pair byte 4 size 4 @55 "pair"
+    write pair byte 8 size 4 @55 "pair"
+    let word = 0 {
+      write pair byte 4*word + 12 size 4 @55 "pair"
+    }
+    write row[0][0] @56 "row"
+    write row[0][1] @56 "row"
+    let word = 0 {
+      write row[1][word - 1] @56 "row"
+    }
+    write row[1][0] @56 "row"
+    write row[1][1] @56 "row"
+    let word = 0 {
+      write row[2][word - 1] @56 "row"
+    }
+    let q = floor(i / 4) {
+      read weight byte 8*i - 32*q size 8 @57 "weight[i & 3]"
+      read zero byte 8 size 8 @57 "zero[1]"
+      read same byte 16 size 8 @57 "same[2]"
+      read pair byte 12 size 4 @57 "pair[1][1]"
+      read row[1][2] @57 "row[1][2]"
+      read fixed byte 24 size 8 @57 "fixed[3]"
+      write out[i] @57 "out[i]"
     }
   }
 }

@@ -49,7 +49,7 @@ void gaps(int n, int unknown, double *p, double **rows) {
     for (int i = 0; i < N; i++) b[i] = 0;
     memset(b, 0, sizeof b);
     for (int i = 0; i < N; i++) {
-        double start[3] = {0};
+        double start[3] = {[1] = 2};
         b[i] = start[0];
     }
     for (int i = 0; i < N; i++) b[i / unknown] = 0;

@@ -71,6 +71,20 @@ static void elements_of(struct front *front, CXCursor object, struct place *plac
     place->shape = shape;
 }
 
+int front_elements_of_type(struct front *front, CXType type, CXType *element, int64_t *count) {
+    CXType inner;
+    type = front->clang.getCanonicalType(type);
+    if (type.kind == CXType_ConstantArray) inner = front->clang.getArrayElementType(type);
+    else if (container_of(front, type) == CONTAINER_ARRAY) inner = front->clang.Type_getTemplateArgumentAsType(type, 0);
+    else return 0;
+    inner = front->clang.getCanonicalType(inner);
+    long long bytes = front->clang.Type_getSizeOf(inner);
+    if (bytes < 1) return 0;
+    if (element) *element = inner;
+    if (count) *count = front->clang.Type_getSizeOf(type) / bytes;
+    return 1;
+}
+
 /* v[i] and v.at(i): the object and the index; 0 if the call is neither. */
 static int element_call(struct front *front, CXCursor call, CXCursor *object, CXCursor *index) {
     struct kids kids = front_kids(front, call);
@@ -119,11 +133,8 @@ static int64_t count_elements(struct front *front, CXCursor object, const char *
     CXType type = front_type(front, object);
     int64_t count;
     if (front_setting(front, text, &count)) return count;
-    if (container_of(front, type) == CONTAINER_ARRAY) {
-        CXType element = front->clang.getCanonicalType(front->clang.Type_getTemplateArgumentAsType(type, 0));
-        long long bytes = front->clang.Type_getSizeOf(element);
-        return bytes > 0 ? front->clang.Type_getSizeOf(type) / bytes : -1;
-    }
+    if (container_of(front, type) == CONTAINER_ARRAY)
+        return front_elements_of_type(front, type, NULL, &count) ? count : -1;
     if (front_kind(front, object) != CXCursor_DeclRefExpr) return -1;
     struct front_size *size = size_of(front, front->clang.getCursorReferenced(object));
     return size ? size->count : -1;
@@ -196,7 +207,7 @@ int front_cxx_declare(struct front *front, CXCursor variable, CXCursor start) {
     enum container container = container_of(front, front_type(front, variable));
     if (!front->is_cxx) return 0;
     if (is_reference(front, variable)) return front_bind_reference(front, variable, start), 1;
-    if (container == CONTAINER_ARRAY) return 1; /* without a value; one with values is rare in loops */
+    if (container == CONTAINER_ARRAY) return front_initialise(front, variable, start), 1;
     if (container != CONTAINER_VECTOR || front->at) return 0;
     start = front_strip(front, start);
     struct kids kids = front_kids(front, start);

@@ -278,7 +278,12 @@ int front_cxx_place(struct front *front, CXCursor call, struct place *place);
 int front_cxx_call(struct front *front, CXCursor call, const char *name, struct value *value);
 int front_cxx_declare(struct front *front, CXCursor variable, CXCursor start); /* 1: declared */
 int front_takes_reference(struct front *front, CXCursor parameter); /* to something in memory */
+/* Whether a type is an array of known length or a std::array, and of what; `element` and `count` may be NULL. */
+int front_elements_of_type(struct front *front, CXType type, CXType *element, int64_t *count);
 void front_bind_reference(struct front *front, CXCursor variable, CXCursor to);
+
+/* clang_init.c: writes the initial values of a local array; a gap if they cannot be read. */
+void front_initialise(struct front *front, CXCursor variable, CXCursor start);
 
 /* clang_expr.c */
 void front_eval(struct front *front, CXCursor cursor, struct value *value);

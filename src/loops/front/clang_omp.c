@@ -115,7 +115,7 @@ void front_standalone(struct front *front, unsigned from, unsigned to, CXCursor 
     for (size_t i = 0; i < front->omp.count; i++) {
         const struct rsc_omp *omp = &front->omp.item[i];
         if (!omp->is_barrier || omp->start < from || omp->start >= to || !front->at) continue;
-        if ((front->in_share || front->in_single) && !front->clang.Cursor_isNull(beside))
+        if (front->in_share || front->in_single)
             front_gap(front, beside, "a barrier inside a shared loop or single, which OpenMP forbids");
         if (!front->in_parallel || front->in_share || front->in_single) continue;
         front_flush(front);

@@ -5,7 +5,8 @@
 
 #include "loops/front/clang_front.h"
 
-static void run_block(struct front *front, CXCursor *statements, unsigned count, unsigned from, unsigned end);
+static void run_block(struct front *front, CXCursor block, CXCursor *statements, unsigned count, unsigned from,
+                      unsigned end);
 
 void front_flush(struct front *front) {
     const char *region_file = front->at ? front->program->region[front->region].file : NULL;
@@ -101,9 +102,9 @@ static void declare(struct front *front, CXCursor variable) {
     }
     CXCursor start = kids.item[kids.count - 1];
     if (front_cxx_declare(front, variable, start)) return;
-    if (type_is_array(type) || type.kind == CXType_Record) {
+    if (type_is_array(type)) return front_initialise(front, variable, start);
+    if (type.kind == CXType_Record) {
         front_eval(front, start, &value);
-        if (type_is_array(type)) front_gap(front, variable, "the initial values of an array");
         return;
     }
     front_eval(front, start, &value);
@@ -222,7 +223,7 @@ void front_statement(struct front *front, CXCursor statement) {
     case CXCursor_CompoundStmt:
         kids = front_kids(front, statement);
         front->at_body = at_body;
-        run_block(front, kids.item, kids.count, start, end);
+        run_block(front, statement, kids.item, kids.count, start, end);
         break;
     case CXCursor_CXXForRangeStmt:
     case CXCursor_ForStmt: front_for(front, statement, NULL); break;
@@ -275,7 +276,7 @@ static int binds(struct front *front, CXCursor statement) {
 }
 
 struct rest {
-    CXCursor *statements;
+    CXCursor block, *statements;
     unsigned count, from, end;
 };
 
@@ -296,7 +297,7 @@ static void rest_path(struct front *front, void *data) {
         }
         if (holds) {
             statements_before_continue(front, first, &kids);
-            run_block(front, kids.item, kids.count, start, end);
+            run_block(front, first, kids.item, kids.count, start, end);
             return;
         }
     } else if (front_kind(front, first) == CXCursor_IfStmt) {
@@ -306,22 +307,22 @@ static void rest_path(struct front *front, void *data) {
         front_simple(front, first);
         front_flush(front);
     }
-    run_block(front, rest->statements + 1, rest->count - 1, end, rest->end);
+    run_block(front, rest->block, rest->statements + 1, rest->count - 1, end, rest->end);
 }
 
-static void run_block(struct front *front, CXCursor *statements, unsigned count, unsigned from, unsigned end) {
+static void run_block(struct front *front, CXCursor block, CXCursor *statements, unsigned count, unsigned from,
+                      unsigned end) {
     for (unsigned i = 0; i < count && !front->out_of_memory; i++) {
         unsigned start, stop;
         front_extent(front, statements[i], &start, &stop);
         front_standalone(front, from, start, statements[i]);
         from = stop;
         if (!front_omp_before(front, start) && (is_skip(front, statements[i]) || binds(front, statements[i]))) {
-            struct rest rest = {statements + i, count - i, start, end};
+            struct rest rest = {block, statements + i, count - i, start, end};
             front_paths(front, rest_path, &rest);
             return;
         }
         front_statement(front, statements[i]);
     }
-    CXCursor none = {.kind = CXCursor_InvalidFile};
-    front_standalone(front, from, end, count ? statements[count - 1] : none);
+    front_standalone(front, from, end, count ? statements[count - 1] : block);
 }
