@@ -4,8 +4,10 @@
  *
  * Kinds join by name. Two runs have different threads and different lines, so the
  * lines with the most misses in both together are in the list of one of them: the
- * lists are merged and those with the most misses kept. The same holds for who takes
- * lines from whom.
+ * lists are merged and those with the most misses kept. The same holds for falsely
+ * shared lines. Cells of the sharing matrix of the same two threads (of traces, whose
+ * threads have no process) are added, and so are the ends of their bars: the sum is in
+ * the bar whenever both counts are in theirs.
  *
  * A table that only one of the profiles has would not cover the merged profile: it
  * is dropped, unless the other profile has no references.
@@ -91,8 +93,6 @@ static uint64_t line_value(const void *row) {
     return ((const struct rsc_line_row *)row)->misses - ((const struct rsc_line_row *)row)->error;
 }
 
-static uint64_t sharing_value(const void *row) { return ((const struct rsc_sharing_row *)row)->misses; }
-
 static uint64_t false_sharing_value(const void *row) { return ((const struct rsc_false_sharing_row *)row)->misses; }
 
 int rsc_lines_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
@@ -102,8 +102,83 @@ int rsc_lines_join(struct rsc_profile *merged, const struct rsc_profile *a, cons
     return merge_ranked(&rsc_row_table_lines, merged, a, b, merged->lines_asked, line_value);
 }
 
+/* ---- sharing ---- */
+
+static int same_cell(const struct rsc_sharing_row *a, const struct rsc_sharing_row *b) {
+    return a->by_pid == b->by_pid && a->by_tid == b->by_tid && a->from_pid == b->from_pid && a->from_tid == b->from_tid;
+}
+
+/* By threads; of one cell, by nothing. */
+static int cell_order(const void *left, const void *right) {
+    const struct rsc_sharing_row *a = left, *b = right;
+    if (a->by_pid != b->by_pid) return a->by_pid < b->by_pid ? -1 : 1;
+    if (a->by_tid != b->by_tid) return a->by_tid < b->by_tid ? -1 : 1;
+    if (a->from_pid != b->from_pid) return a->from_pid < b->from_pid ? -1 : 1;
+    return a->from_tid < b->from_tid ? -1 : a->from_tid > b->from_tid;
+}
+
+static int worse_cell_first(const void *left, const void *right) {
+    const struct rsc_sharing_row *a = left, *b = right;
+    if (a->misses != b->misses) return a->misses < b->misses ? 1 : -1;
+    if (a->taken != b->taken) return a->taken < b->taken ? 1 : -1;
+    return cell_order(left, right);
+}
+
+/* Files may contain any number. */
+static void add_count(uint64_t *sum, uint64_t more) {
+    if (__builtin_add_overflow(*sum, more, sum)) *sum = UINT64_MAX;
+}
+
+static void add_range(struct rsc_count_range *sum, const struct rsc_count_range *more) {
+    add_count(&sum->low, more->low);
+    add_count(&sum->high, more->high);
+}
+
+/* A count without bars is exact. */
+static struct rsc_sharing_bars bars_of(const struct rsc_sharing_row *row) {
+    if (row->bars.taken.high) return row->bars;
+    return (struct rsc_sharing_bars){{row->taken, row->taken},
+                                     {row->false_taken, row->false_taken},
+                                     {row->misses, row->misses},
+                                     {row->false_misses, row->false_misses}};
+}
+
+static void add_cell(struct rsc_sharing_row *sum, const struct rsc_sharing_row *more) {
+    if (sum->bars.taken.high || more->bars.taken.high) {
+        const struct rsc_sharing_bars bars = bars_of(more);
+        sum->bars = bars_of(sum);
+        add_range(&sum->bars.taken, &bars.taken);
+        add_range(&sum->bars.false_taken, &bars.false_taken);
+        add_range(&sum->bars.misses, &bars.misses);
+        add_range(&sum->bars.false_misses, &bars.false_misses);
+    }
+    add_count(&sum->taken, more->taken);
+    add_count(&sum->false_taken, more->false_taken);
+    add_count(&sum->misses, more->misses);
+    add_count(&sum->false_misses, more->false_misses);
+    add_count(&sum->error, more->error);
+}
+
+static int join_cells(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
+    const size_t all = a->sharing_count + b->sharing_count;
+    struct rsc_sharing_row *rows = malloc((all + 1) * sizeof *rows);
+    size_t count = 0;
+    if (!rows) return RSC_ENOMEM;
+    for (size_t i = 0; i < all; i++) rows[i] = i < a->sharing_count ? a->sharing[i] : b->sharing[i - a->sharing_count];
+    qsort(rows, all, sizeof *rows, cell_order);
+    for (size_t i = 0; i < all; i++)
+        if (count && same_cell(&rows[count - 1], &rows[i])) add_cell(&rows[count - 1], &rows[i]);
+        else rows[count++] = rows[i];
+    qsort(rows, count, sizeof *rows, worse_cell_first);
+    if (count > RSC_PROFILE_ROWS_MAX) count = RSC_PROFILE_ROWS_MAX;
+    int rc = rsc_profile_set_sharing(merged, count);
+    for (size_t i = 0; !rc && i < count; i++) merged->sharing[i] = rows[i];
+    free(rows);
+    return rc;
+}
+
 int rsc_sharing_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
-    int rc = merge_ranked(&rsc_row_table_sharing, merged, a, b, RSC_PROFILE_ROWS_MAX, sharing_value);
+    int rc = join_cells(merged, a, b);
     if (rc) return rc;
     return merge_ranked(&rsc_row_table_false_sharing, merged, a, b, RSC_PROFILE_ROWS_MAX, false_sharing_value);
 }

@@ -60,11 +60,62 @@ $ reusescope analyze side.csv --model private -q -o side.data; reusescope report
 0,private,64,sharing,"8 -> 7",,,2,,,
 0,private,64,sharing_false,"8 -> 7",,,2,,,
 0,private,64,sharing_taken,"8 -> 7",,,3,,,
+0,private,64,sharing_false_taken,"8 -> 7",,,3,,,
 0,private,64,sharing,"7 -> 8",,,2,,,
 0,private,64,sharing_false,"7 -> 8",,,2,,,
 0,private,64,sharing_taken,"7 -> 8",,,2,,,
+0,private,64,sharing_false_taken,"7 -> 8",,,2,,,
 0,private,64,false_sharing,"0x1000",,,4,,,
 0,private,64,false_sharing_taken,"0x1000",,,5,,,
+# Uncertain counts have their bars in every format, and keep them in a merge, where they are added.
+$ reusescope analyze side.csv --model private --format json -o - | python3 -c '
+> import json, sys
+> d = json.load(sys.stdin)
+> keys = {"taken": (1, 9), "false_taken": (0, 8), "misses": (1, 5), "false_misses": (0, 4)}
+> d["sharing"][0]["bars"] = {k + end: v[i] for k, v in keys.items() for i, end in enumerate(("_low", "_high"))}
+> d["false_sharing"][0]["bars"] = {"taken_low": 2, "taken_high": 17, "misses_low": 1, "misses_high": 9}
+> json.dump(d, sys.stdout)' > barred.json
+$ reusescope report barred.json --format csv -o - | grep sharing
+0,private,64,sharing,"8 -> 7",,,2,,1,5
+0,private,64,sharing_false,"8 -> 7",,,2,,0,4
+0,private,64,sharing_taken,"8 -> 7",,,3,,1,9
+0,private,64,sharing_false_taken,"8 -> 7",,,3,,0,8
+0,private,64,sharing,"7 -> 8",,,2,,,
+0,private,64,sharing_false,"7 -> 8",,,2,,,
+0,private,64,sharing_taken,"7 -> 8",,,2,,,
+0,private,64,sharing_false_taken,"7 -> 8",,,2,,,
+0,private,64,false_sharing,"0x1000",,,4,,1,9
+0,private,64,false_sharing_taken,"0x1000",,,5,,2,17
+$ reusescope report barred.json --full -o - | sed -n '/^ Sharing/,/^ Kinds/p' | head -12
+ Sharing  misses of each thread on lines that other threads took
+   thread    taker  misses                        falsely
+        7        8  2 (1 to 5)                    2 (0 to 4)
+        8        7  2                             2
+   4 misses are on lines invalidated by another thread's write; 100 % (50 % to
+   100 %) of them are false sharing.
+\
+ False sharing  lines taken by writes to other bytes than those used
+    misses     taken  line
+         4         5  0x1000
+                      1 to 9 misses, taken 2 to 17 times
+                      thread 8 bytes 8 to 15, thread 7 bytes 0 to 7
+$ reusescope merge barred.json side.data -q -o sum.data && reusescope report sum.data --format csv -o - | grep sharing
+0,private,64,sharing,"8 -> 7",,,4,,3,7
+0,private,64,sharing_false,"8 -> 7",,,4,,2,6
+0,private,64,sharing_taken,"8 -> 7",,,6,,4,12
+0,private,64,sharing_false_taken,"8 -> 7",,,6,,3,11
+0,private,64,sharing,"7 -> 8",,,4,,,
+0,private,64,sharing_false,"7 -> 8",,,4,,,
+0,private,64,sharing_taken,"7 -> 8",,,4,,,
+0,private,64,sharing_false_taken,"7 -> 8",,,4,,,
+0,private,64,false_sharing,"0x1000",,,4,,1,9
+0,private,64,false_sharing_taken,"0x1000",,,5,,2,17
+0,private,64,false_sharing,"0x1000",,,4,,,
+0,private,64,false_sharing_taken,"0x1000",,,5,,,
+$ reusescope report sum.data --format json -o - | grep -c bars
+2
+$ reusescope advise barred.json --at 32K | tr -s ' \n' ' ' | grep -o '[^ ]* % of misses ([^)]*)'
+66.7 % of misses (4; 2 to 6)
 $ reusescope advise side.data --at 32K | head -3
 For a cache of 32 KiB:
 \
@@ -79,7 +130,7 @@ $ reusescope diff both.data both.data | grep model
  model          private, lines of 64 B
  model          shared, lines of 64 B
 $ reusescope merge both.data both.data -q -o merged.data && reusescope report merged.data --format json -o - | python3 show.py
-private cold 4 invalidated 8 distinct 2 rd [] ri [] sharing [(8, 7, 3, 3, 2), (7, 8, 2, 2, 2), (8, 7, 3, 3, 2), (7, 8, 2, 2, 2)]
+private cold 4 invalidated 8 distinct 2 rd [] ri [] sharing [(8, 7, 6, 6, 4), (7, 8, 4, 4, 4)]
 shared cold 2 invalidated 0 distinct 2 rd [(0, 10)] ri [(1, 10)] sharing []
 $ reusescope report both.data -o both.html -q && sed -n '/id="rsc-data"/,/<\/script>/p' both.html | grep -oE '"(private|shared)"'
 "private"

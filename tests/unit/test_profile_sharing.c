@@ -135,16 +135,31 @@ static void other_rows_are_passed_over(void **state) {
     expect_refusal("\"error\":7", "\"error\":7,\"later\":{}", NULL);
 }
 
-static void merge_keeps_both(void **state) {
+/* Cells of the same threads are added, and so are their bars, of which an exact count is one without width. */
+static void merge_adds_cells(void **state) {
     (void)state;
     struct rsc_profile *a = make(), *b = make();
     struct rsc_error error;
+    b->sharing[0].bars = (struct rsc_sharing_bars){0};
+    b->sharing[1].from_tid = 3;
     assert_int_equal(rsc_profile_merge(a, b, &error), 0);
     assert_int_equal(a->invalidated, 8);
-    assert_int_equal(a->sharing_count, 4);
-    assert_int_equal(a->sharing[1].misses, 3);
-    assert_int_equal(a->sharing[2].misses, 1);
+    assert_int_equal(a->sharing_count, 3);
+    const struct rsc_sharing_row *sum = &a->sharing[0];
+    assert_int_equal(sum->misses, 6);
+    assert_int_equal(sum->false_taken, 4);
+    assert_int_equal(sum->bars.taken.low, 1 + 3);
+    assert_int_equal(sum->bars.taken.high, 9 + 3);
+    assert_int_equal(sum->bars.misses.low, 2 + 3);
+    assert_int_equal(sum->bars.misses.high, 7 + 3);
+    assert_int_equal(sum->bars.false_misses.low, 1 + 2);
+    assert_int_equal(sum->bars.false_misses.high, 6 + 2);
+    assert_int_equal(a->sharing[1].from_tid, 1);
+    assert_int_equal(a->sharing[1].error, 7);
+    assert_int_equal(a->sharing[2].from_tid, 3);
+    assert_int_equal(a->sharing[2].bars.taken.high, 0);
     assert_int_equal(a->false_sharing_count, 2);
+    assert_int_equal(a->false_sharing[1].bars.misses.high, 5);
     assert_string_equal(a->false_sharing[1].places[0].writer.function, "add");
     rsc_profile_free(a);
     rsc_profile_free(b);
@@ -155,7 +170,7 @@ int main(void) {
         cmocka_unit_test(comes_back_as_it_went),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(other_rows_are_passed_over),
-        cmocka_unit_test(merge_keeps_both),
+        cmocka_unit_test(merge_adds_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

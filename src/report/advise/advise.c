@@ -80,6 +80,19 @@ static uint64_t false_misses(const struct rsc_profile *profile) {
     return sum;
 }
 
+/* "; 10 to 20": the bar of that, if it is uncertain. */
+static void say_false_range(const struct rsc_profile *profile, char *to, size_t room) {
+    uint64_t low = 0, high = 0, known = 0;
+    *to = 0;
+    for (size_t i = 0; i < profile->sharing_count; i++) {
+        const struct rsc_sharing_row *row = &profile->sharing[i];
+        known |= row->bars.taken.high;
+        low += row->bars.taken.high ? row->bars.false_misses.low : row->false_misses;
+        high += row->bars.taken.high ? row->bars.false_misses.high : row->false_misses;
+    }
+    if (known) snprintf(to, room, "; %s to %s", rsc_show_short(low).text, rsc_show_short(high).text);
+}
+
 /* A line that another thread wrote comes from its cache, which takes as long as from the largest of all. */
 static int sharing_matters(const struct rsc_evidence *evidence, uint64_t misses) {
     const struct rsc_machine *machine = evidence->machine;
@@ -106,7 +119,8 @@ static int false_sharing(const struct rsc_evidence *evidence, struct rsc_advice 
     if (advice->share < RSC_SHARE_WORTH || !sharing_matters(evidence, misses) || !profile->false_sharing_count)
         return 0;
     const struct rsc_false_sharing_row *worst = &profile->false_sharing[0];
-    char users[160], where[120] = "", code[300] = "";
+    char users[160], where[120] = "", code[300] = "", range[100];
+    say_false_range(profile, range, sizeof range);
     say_users(worst, users, sizeof users);
     if (worst->object) snprintf(where, sizeof where, " in %.100s", worst->object);
     if (worst->place_count) {
@@ -118,9 +132,9 @@ static int false_sharing(const struct rsc_evidence *evidence, struct rsc_advice 
     rsc_make_plain(where);
     snprintf(
         advice->evidence, sizeof advice->evidence,
-        "%s of misses (%s) are to lines that another thread wrote other bytes of. The worst is line 0x%llx%s (%s)%s.",
-        rsc_show_percent(advice->share).text, rsc_show_count(misses).text, (unsigned long long)worst->address, where,
-        users, code);
+        "%s of misses (%s%s) are to lines that another thread wrote other bytes of. The worst is line 0x%llx%s (%s)%s.",
+        rsc_show_percent(advice->share).text, rsc_show_count(misses).text, range, (unsigned long long)worst->address,
+        where, users, code);
     snprintf(advice->attempt, sizeof advice->attempt,
              "Give each thread's part its own line: pad or align it to %s (_Alignas(%llu)), or let each thread work "
              "on a local variable and store the result at the end.",

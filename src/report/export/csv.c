@@ -24,7 +24,7 @@
  *     count       references (of a total: accesses, lines); rd_bytes: bytes; mrc: empty
  *     value       mrc: the miss ratio, mrc_bytes: the byte miss ratio; objects: the size
  *                 in bytes; lines: the cache size in bytes that they miss in; else empty
- *     low, high   mrc, sharing: its error bar; code, pairs, objects, kinds: the references that
+ *     low, high   mrc, sharing, false_sharing: its error bar; code, pairs, objects, kinds: the references that
  *                 are certain, and count; lines: the same of misses; else empty
  * Names are quoted; characters unsafe for a terminal become '?', and a name that a
  * spreadsheet would take for a formula gets a ' before it.
@@ -191,12 +191,25 @@ static void put_lines(const struct table *table) {
     }
 }
 
+/* The columns from lo on of a number of sharing; `bars` are those of its row. */
+static void put_ranged(const struct table *table, uint64_t count, const struct rsc_sharing_bars *bars,
+                       const struct rsc_count_range *range) {
+    rsc_text_put(table->text, ",,%" PRIu64 ",,", count);
+    if (bars->taken.high) rsc_text_put(table->text, "%" PRIu64 ",%" PRIu64 "\n", range->low, range->high);
+    else rsc_text_put(table->text, ",\n");
+}
+
 static void put_cell(const struct table *table, const char *name, const struct rsc_sharing_row *row, uint64_t count,
                      const struct rsc_count_range *range) {
     begin_unnamed(table, name);
-    rsc_text_put(table->text, "\"%" PRIu64 " -> %" PRIu64 "\",,,%" PRIu64 ",,", row->by_tid, row->from_tid, count);
-    if (row->bars.taken.high) rsc_text_put(table->text, "%" PRIu64 ",%" PRIu64 "\n", range->low, range->high);
-    else rsc_text_put(table->text, ",\n");
+    rsc_text_put(table->text, "\"%" PRIu64 " -> %" PRIu64 "\",", row->by_tid, row->from_tid);
+    put_ranged(table, count, &row->bars, range);
+}
+
+static void put_shared_line(const struct table *table, const char *suffix, const struct rsc_false_sharing_row *line,
+                            uint64_t count, const struct rsc_count_range *range) {
+    begin_attributed(table, &rsc_row_table_false_sharing, line, suffix);
+    put_ranged(table, count, &line->bars, range);
 }
 
 static void put_sharing(const struct table *table) {
@@ -206,11 +219,12 @@ static void put_sharing(const struct table *table) {
         put_cell(table, "sharing", row, row->misses, &row->bars.misses);
         put_cell(table, "sharing_false", row, row->false_misses, &row->bars.false_misses);
         put_cell(table, "sharing_taken", row, row->taken, &row->bars.taken);
+        put_cell(table, "sharing_false_taken", row, row->false_taken, &row->bars.false_taken);
     }
     for (size_t i = 0; i < profile->false_sharing_count; i++) {
         const struct rsc_false_sharing_row *line = &profile->false_sharing[i];
-        put_count(table, &rsc_row_table_false_sharing, line, "", line->misses);
-        put_count(table, &rsc_row_table_false_sharing, line, "_taken", line->taken);
+        put_shared_line(table, "", line, line->misses, &line->bars.misses);
+        put_shared_line(table, "_taken", line, line->taken, &line->bars.taken);
     }
 }
 

@@ -49,13 +49,15 @@ static void put_matrix(struct rsc_text *text, const struct rsc_profile *profile,
         rsc_text_put(text, "%*" PRIu64, LABEL_COLUMNS, threads[from].tid);
         for (size_t by = 0; by < count; by++) {
             const char *shown = by == from ? "." : "0";
+            uint64_t misses = 0;
             struct rsc_shown number;
             for (size_t i = 0; i < profile->sharing_count; i++) {
                 const struct rsc_sharing_row *row = &profile->sharing[i];
                 if (row->by_pid != threads[by].pid || row->by_tid != threads[by].tid ||
                     row->from_pid != threads[from].pid || row->from_tid != threads[from].tid)
                     continue;
-                number = rsc_show_short(row->misses);
+                misses += row->misses;
+                number = rsc_show_short(misses);
                 shown = number.text;
             }
             rsc_text_put(text, "%*s", CELL_COLUMNS, shown);
@@ -102,21 +104,44 @@ static void put_cells(struct rsc_text *text, const struct rsc_profile *profile) 
     }
 }
 
+/* A merged profile may have both. */
 static int has_bars(const struct rsc_profile *profile) {
-    return profile->sharing_count && profile->sharing[0].bars.taken.high;
+    for (size_t i = 0; i < profile->sharing_count; i++)
+        if (profile->sharing[i].bars.taken.high) return 1;
+    return 0;
+}
+
+/* "12 %", or "12 % (10 % to 15 %)": what share of the misses is false sharing. */
+static struct range_text false_share(const struct rsc_profile *profile, uint64_t misses) {
+    struct range_text shown;
+    uint64_t falsely = 0, low = 0, high = 0;
+    for (size_t i = 0; i < profile->sharing_count; i++) {
+        const struct rsc_sharing_row *row = &profile->sharing[i];
+        int is_known = row->bars.taken.high != 0;
+        falsely += row->false_misses;
+        low += is_known ? row->bars.false_misses.low : row->false_misses;
+        high += is_known ? row->bars.false_misses.high : row->false_misses;
+    }
+    if (!has_bars(profile))
+        snprintf(shown.text, sizeof shown.text, "%s", rsc_show_percent((double)falsely / (double)misses).text);
+    else
+        snprintf(shown.text, sizeof shown.text, "%s (%s to %s)",
+                 rsc_show_percent((double)falsely / (double)misses).text,
+                 rsc_show_percent((double)low / (double)misses).text,
+                 rsc_show_percent(high < misses ? (double)high / (double)misses : 1).text);
+    return shown;
 }
 
 void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
     struct thread threads[THREADS_MAX];
     size_t count = 0;
-    uint64_t misses = 0, falsely = 0, uncertain = 0;
+    uint64_t misses = 0, uncertain = 0;
     char note[360];
     for (size_t i = 0; i < profile->sharing_count; i++) {
         const struct rsc_sharing_row *row = &profile->sharing[i];
         if (count <= THREADS_MAX) number_of(threads, &count, row->by_pid, row->by_tid);
         if (count <= THREADS_MAX) number_of(threads, &count, row->from_pid, row->from_tid);
         misses += row->misses;
-        falsely += row->false_misses;
         if (row->error > uncertain) uncertain = row->error;
     }
     int is_matrix = !has_bars(profile) && count <= THREADS_MAX && LABEL_COLUMNS + CELL_COLUMNS * count <= style->width;
@@ -136,7 +161,7 @@ void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, c
             snprintf(range, sizeof range, " (%s to %s)", rsc_show_short(bar->low).text, rsc_show_short(bar->high).text);
         snprintf(note, sizeof note,
                  "%s%s misses are on lines invalidated by another thread's write; %s of them are false sharing.",
-                 rsc_show_count(misses).text, range, rsc_show_percent((double)falsely / (double)misses).text);
+                 rsc_show_count(misses).text, range, false_share(profile, misses).text);
         rsc_text_paragraph(text, 3, style->width, note);
     }
     if (!uncertain) return;
@@ -172,14 +197,15 @@ void rsc_put_false_sharing(struct rsc_text *text, const struct rsc_profile *prof
         const struct rsc_false_sharing_row *row = &profile->false_sharing[i];
         rsc_text_put(text, "%10s%10s  0x%" PRIx64, rsc_show_short(row->misses).text, rsc_show_short(row->taken).text,
                      row->address);
-        if (row->bars.taken.high)
-            rsc_text_put(text, " (%s to %s misses)", rsc_show_short(row->bars.misses.low).text,
-                         rsc_show_short(row->bars.misses.high).text);
         if (row->object && style->width > text->column + 12) {
             rsc_text_put(text, " in ");
             rsc_text_foreign(text, row->object, style->width - text->column);
         }
         rsc_text_put(text, "\n");
+        if (row->bars.taken.high)
+            rsc_text_put(text, "%22s%s to %s misses, taken %s to %s times\n", "",
+                         rsc_show_short(row->bars.misses.low).text, rsc_show_short(row->bars.misses.high).text,
+                         rsc_show_short(row->bars.taken.low).text, rsc_show_short(row->bars.taken.high).text);
         put_users(text, row, style);
         for (size_t k = 0; k < row->place_count && k < 2; k++) {
             rsc_text_put(text, "%22s", "");
