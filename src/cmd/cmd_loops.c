@@ -1,4 +1,6 @@
 /* cmd_loops.c - `reusescope loops`: predicts miss ratio curves of loops at any thread count, without running them. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -6,8 +8,10 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/output_file.h"
+#include "base/seconds.h"
 #include "cmd/loops_input.h"
 #include "loops/model/loops_model.h"
+#include "report/draw/units.h"
 
 #define THREADS_MAX 64
 #define WHAT_IFS_MAX 64
@@ -83,7 +87,40 @@ struct request {
     struct rsc_loop_program **changed;  /* owned: by what-if questions */
     size_t changed_count;
     struct rsc_loops_findings findings; /* points into the programs */
+    struct rsc_loop_watch watch;
+    double began, seconds_max; /* 0: no limit */
+    char doing[160];           /* for the line of progress */
 };
+
+/* The watch of long work: shows progress, and ends it when time is up. */
+static int go_on(void *context) {
+    struct request *request = context;
+    if (rsc_progress_due(request->session)) {
+        char line[sizeof request->doing + 32];
+        snprintf(line, sizeof line, "%s, %.0f s", request->doing, rsc_seconds_now() - request->began);
+        rsc_progress_say(request->session, line);
+    }
+    return request->seconds_max <= 0 || rsc_seconds_now() - request->began < request->seconds_max;
+}
+
+static void now_doing(struct request *request, const struct rsc_loops_found *loop, const char *what, uint32_t threads) {
+    int used = snprintf(request->doing, sizeof request->doing, "loops: %.60s:%u", loop->file, loop->line);
+    if (what) used += snprintf(request->doing + used, sizeof request->doing - (size_t)used, ", %.40s", what);
+    if (threads) snprintf(request->doing + used, sizeof request->doing - (size_t)used, ", %u threads", threads);
+    else snprintf(request->doing + used, sizeof request->doing - (size_t)used, ", counting lines");
+}
+
+/* Adds to the list of what time did not suffice for. */
+static void note_left_out(struct rsc_loops_found *loop, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note_left_out(struct rsc_loops_found *loop, const char *format, ...) {
+    size_t used = strlen(loop->left_out);
+    va_list arguments;
+    if (used) used += (size_t)snprintf(loop->left_out + used, sizeof loop->left_out - used, ", ");
+    if (used >= sizeof loop->left_out) return;
+    va_start(arguments, format);
+    vsnprintf(loop->left_out + used, sizeof loop->left_out - used, format, arguments);
+    va_end(arguments);
+}
 
 static int parse_threads(struct request *request, const struct rsc_option_parser *parser) {
     const char *at = parser->value;
@@ -160,9 +197,10 @@ static const char *shown_file(const struct request *request, const char *file) {
     return slash ? slash + 1 : file;
 }
 
-static int analyse_variant(struct request *request, struct rsc_loops_variant *variant,
+static int analyse_variant(struct request *request, struct rsc_loops_found *loop, struct rsc_loops_variant *variant,
                            const struct rsc_loop_program *program, uint32_t region, struct rsc_error *error) {
     struct rsc_loops_analysis *analysis = NULL;
+    now_doing(request, loop, variant->what, 0);
     int status = rsc_loops_analysis_new(&analysis, program, region, &request->model, error);
     if (!status && !(variant->result = calloc(request->thread_count, sizeof *variant->result)))
         status = rsc_fail_memory(error, "results");
@@ -171,8 +209,15 @@ static int analyse_variant(struct request *request, struct rsc_loops_variant *va
         variant->distinct = rsc_loops_distinct(analysis);
     }
     for (size_t i = 0; i < request->thread_count && !status && variant->references; i++) {
+        now_doing(request, loop, variant->what, request->threads[i]);
         status = rsc_loops_analyse(analysis, request->threads[i], &request->interleave, &variant->result[i], error);
-        if (status) break;
+        if (status && request->watch.stopped && i) { /* what there is stays */
+            for (; i < request->thread_count; i++)
+                note_left_out(loop, "%s%s%s", rsc_show_threads(request->threads[i]).text, variant->what ? " of " : "",
+                              variant->what ? variant->what : "");
+            status = 0;
+        }
+        if (status || i == request->thread_count) break;
         keep_in_range(variant->result[i]->mrc, variant->result[i]->mrc_count);
         keep_in_range(variant->result[i]->own.mrc, variant->result[i]->own.mrc_count);
         for (size_t r = 0; r < variant->result[i]->row_count; r++)
@@ -193,6 +238,7 @@ static int change_program(struct request *request, struct rsc_loops_variant *var
     struct rsc_loop_program **changed = &larger[request->changed_count];
     int status = rsc_loops_what_if(changed, request->program, region, variant->what, &variant->note, error);
     if (status) return status;
+    (*changed)->watch = &request->watch;
     request->changed_count++;
     *program = *changed;
     return rsc_loop_layout(*changed, request->model.line_bytes, error);
@@ -211,7 +257,7 @@ static int add_variant(struct request *request, struct rsc_loops_found *loop, ui
     struct rsc_loops_variant *variant = &loop->variant[loop->variant_count++];
     *variant = (struct rsc_loops_variant){.what = what};
     if (what) status = change_program(request, variant, region, &program, error);
-    return status ? status : analyse_variant(request, variant, program, region, error);
+    return status ? status : analyse_variant(request, loop, variant, program, region, error);
 }
 
 /* chunk=1,4,64 is three changes; every other value is one. */
@@ -307,8 +353,14 @@ static int leave_out(struct rsc_loops_found *loop, struct rsc_error *error) {
 static int ask_all(struct request *request, struct rsc_loops_found *loop, uint32_t region, struct rsc_error *error) {
     int status = 0;
     for (size_t i = 0; i < request->what_if_count && !status; i++) {
-        status = ask(request, loop, region, request->what_if[i].what, error);
-        if (status == RSC_EINVAL || status == RSC_ELIMIT) {
+        size_t variants = loop->variant_count;
+        status = request->watch.stopped ? RSC_ELIMIT : ask(request, loop, region, request->what_if[i].what, error);
+        if (status && request->watch.stopped) {
+            if (loop->variant_count > variants) rsc_loops_drop_variant(loop);
+            note_left_out(loop, "what if %s", request->what_if[i].what);
+            request->what_if[i].applied++; /* the loop might have allowed it: no error */
+            status = 0;
+        } else if (status == RSC_EINVAL || status == RSC_ELIMIT) {
             rsc_loops_drop_variant(loop);
             if (!request->what_if[i].refused++) request->what_if[i].why = *error;
             status = 0;
@@ -338,9 +390,16 @@ static int analyse(struct request *request, const uint32_t *regions, struct rsc_
         struct rsc_loops_found *loop = &request->findings.loop[l];
         if (loop->gap_count && !request->skip) continue;
         status = add_variant(request, loop, regions[l], NULL, error);
-        if (status == RSC_ELIMIT) status = leave_out(loop, error);
-        else if (!status) status = ask_all(request, loop, regions[l], error);
+        if (status == RSC_ELIMIT) {
+            if (request->watch.stopped)
+                rsc_fail(error, RSC_ELIMIT, "%s: out of time (--max-seconds %g)", loop->name, request->seconds_max);
+            status = leave_out(loop, error);
+        } else if (!status) status = ask_all(request, loop, regions[l], error);
     }
+    rsc_progress_end(request->session);
+    if (request->watch.stopped)
+        rsc_log_line(&request->session->log, RSC_LOG_WARNING,
+                     "out of time (--max-seconds %g): the result names what was left out", request->seconds_max);
     return status ? status : say_refused(request, error);
 }
 
@@ -389,6 +448,7 @@ static int run_request(struct request *request, struct rsc_error *error) {
     findings->line_bytes = request->model.line_bytes;
     findings->at_bytes = ranking_size(session);
     findings->command = session->no_command ? NULL : session->argv;
+    request->seconds_max = request->input.source.seconds_max;
     request->input.source.schedule_given = request->model.schedule != NULL;
     int status = rsc_loops_input_read(&request->input, findings->line_bytes, &request->program, &text, &bytes, error);
     if (!status && rsc_loops_input_unused(&request->input))
@@ -398,6 +458,7 @@ static int run_request(struct request *request, struct rsc_error *error) {
     if (!status && request->emit) {
         status = rsc_output_whole(session->output ? session->output : "-", text, bytes, 0, error);
     } else if (!status) {
+        request->program->watch = &request->watch;
         findings->loop = calloc(request->program->region_count + 1, sizeof *findings->loop);
         regions = calloc(request->program->region_count + 1, sizeof *regions);
         status = findings->loop && regions ? find_loops(request, regions, error) : rsc_fail_memory(error, "results");
@@ -431,6 +492,8 @@ static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
     }
     session.yields = RSC_RESULT_LOOPS;
     request->session = &session;
+    request->began = rsc_seconds_now();
+    request->watch = (struct rsc_loop_watch){.go_on = go_on, .context = request};
     request->model = RSC_LOOPS_OPTIONS_DEFAULT;
     memcpy(request->threads, usual, sizeof usual);
     request->thread_count = sizeof usual / sizeof *usual;

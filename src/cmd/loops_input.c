@@ -26,7 +26,8 @@ const struct rsc_option rsc_loops_input_options[] = {
     {RSC_OPT_COUNT_SCALARS, 0, "count-scalars", NULL, "scalar variables are in memory, not in registers", NULL},
     {RSC_OPT_TAKEN, 0, "taken", "PERCENT",
      "how often conditions that depend on data hold (default 50); LINE=PERCENT: those of a line", NULL},
-    {RSC_OPT_MAX_SECONDS, 0, "max-seconds", "N", "time limit for reading the source (default 30)", NULL},
+    {RSC_OPT_MAX_SECONDS, 0, "max-seconds", "N",
+     "time limit for all of the work; what was left out is named (default: 30 for reading the source)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 

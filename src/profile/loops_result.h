@@ -94,6 +94,7 @@ struct rsc_loops_found {
     uint32_t line;
     char schedule[256];   /* "static", "dynamic,4", "sequential"; several different ones joined by "; " */
     char too_large[256];  /* the gap of a loop that is too large to analyse; else empty */
+    char left_out[256];   /* "16 threads, what if chunk=4": what time did not suffice for; else empty */
     struct rsc_loops_gap *gap; /* owned */
     size_t gap_count;
     struct rsc_loops_gap *assumed; /* owned */

@@ -260,6 +260,14 @@ reusescope loops: --confidence 100: not a number from 1 to 99.9
 $ reusescope loops a.c --max-seconds 0
 reusescope loops: --max-seconds 0: not a number from 0.1 to 86400
 [2]
+# Work that would take hours ends in time, and is named.
+$ printf 'loops 1 array a 8 [16777216] nest long { for i = 0 to 1048575 { for j = 0 to 1048575 { when (3*i + 5*j) %% 7 == 0 and (i + j) %% 11 != 3 { write a[3*i + 5*j] } } } }' > long.loop; reusescope loops long.loop --max-seconds 0.3
+reusescope: warning: out of time (--max-seconds 0.3): the result names what was left out
+reusescope: long: out of time (--max-seconds 0.3)
+[1]
+$ reusescope loops long.loop --max-seconds 0.3 -q --format json -o out.json || grep -o '"reason":"[^"]*"' out.json
+reusescope: long: out of time (--max-seconds 0.3)
+"reason":"long: out of time (--max-seconds 0.3)"
 $ reusescope loops examples/loops/matmul.c --schedule sideways -t 2
 reusescope: schedule 'sideways': not static, dynamic or guided, with an optional ,CHUNK
 [2]

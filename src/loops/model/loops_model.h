@@ -74,7 +74,8 @@ struct rsc_loops_analysis;
  * Analyses region number `region` of a sealed and laid out program, which must
  * outlive the analysis and may not change.
  * RSC_EUNSUPPORTED for what the models do not support (an access that crosses
- * lines), RSC_ELIMIT for a region past 2^62 references.
+ * lines), RSC_ELIMIT for a region past 2^62 references, or when the program's watch
+ * ended the work (loop_tree.h; also in rsc_loops_analyse()).
  */
 int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loop_program *program, uint32_t region,
                            const struct rsc_loops_options *options, struct rsc_error *error);

@@ -53,6 +53,7 @@ static int run(struct simulation *sim, struct rsc_plan *plan, const struct rsc_i
     if (status < 0) return status;
     status = rsc_exact_init(&sim->exact, rsc_simd_best(), 0);
     while (status >= 0) {
+        if (rsc_nest_stopped(plan->nest)) break;
         uint32_t count = rsc_stream_next(stream, sim->line, sim->reference, sim->thread, BLOCK);
         if (!count) break;
         for (uint32_t i = 0; visit && i < count && status >= 0; i++)

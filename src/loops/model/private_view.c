@@ -123,7 +123,7 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
             (struct rsc_reuse_sample){.end = plan->phase_start[moment.phase] / threads + (double)moment.place,
                                       .interval = interval,
                                       .weight = weight / threads};
-        if (nest->status < 0)
+        if (nest->status < 0 || rsc_nest_stopped(nest))
             status = rsc_fail(error, nest->status, "%s: this nest is too large to analyse", nest->region->name);
     }
     if (status < 0 || !(all > 0)) goto out;

@@ -73,7 +73,7 @@ int rsc_loops_sample_racetrack(struct rsc_loops_analysis *analysis, uint32_t thr
         samples->reference[samples->count] = point->reference;
         samples->sample[samples->count++] =
             (struct rsc_reuse_sample){.end = moment.end, .interval = interval, .weight = point->weight};
-        if (nest->status < 0)
+        if (nest->status < 0 || rsc_nest_stopped(nest))
             status = rsc_fail(error, nest->status, "%s: this nest is too large to analyse", nest->region->name);
     }
     if (status >= 0) {

@@ -28,6 +28,12 @@
 #define DRAWS_MOST 8u
 #define NEAR_SIZES 2u
 
+static int stopped(const struct rsc_loop_program *program) { return program->watch && program->watch->stopped; }
+
+static int out_of_time(const struct rsc_loop_program *program, uint32_t region, struct rsc_error *error) {
+    return rsc_fail(error, RSC_ELIMIT, "%s: out of time", program->region[region].name);
+}
+
 int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loop_program *program, uint32_t region,
                            const struct rsc_loops_options *options, struct rsc_error *error) {
     if (region >= program->region_count)
@@ -70,6 +76,7 @@ int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loo
         analysis->normal[i] = (float)rsc_normal_quantile((i + 0.5) / RSC_NORMALS);
     rsc_search_free(search);
     rsc_plan_free(plan);
+    if (stopped(program)) status = out_of_time(program, region, error);
     if (status < 0) {
         rsc_loops_analysis_free(analysis);
         return status;
@@ -364,6 +371,7 @@ out:
     rsc_search_free(search);
     rsc_plan_free(plan);
     if (status == RSC_ENOMEM) rsc_fail_memory(error, "analysis of loops");
+    if (stopped(analysis->program)) status = out_of_time(analysis->program, analysis->region, error);
     if (status < 0) {
         rsc_loops_result_free(result);
         return status;

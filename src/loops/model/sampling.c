@@ -121,7 +121,7 @@ static int look(struct rsc_loops_analysis *analysis, struct rsc_crowd *crowd, co
         if (every > 1 && place % every && place >= RSC_POINTS_LEAST) continue;
         rsc_loops_draw_as(crowd, i);
         sample_point(crowd, point, samples);
-        if (nest->status < 0)
+        if (nest->status < 0 || rsc_nest_stopped(nest))
             status = rsc_fail(error, nest->status, "%s: this nest is too large to analyse", nest->region->name);
     }
     if (status >= 0) rsc_loops_samples_weigh(points, samples, crowd->plan->phase_start[nest->phase_count]);

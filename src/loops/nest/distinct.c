@@ -13,6 +13,7 @@
 #define RUN_COST 0.1
 #define GAP_COST 0.003
 #define LINE_COST 0.5
+#define GAPS_AT_ONCE 4096 /* between looks at the watch */
 #define MARKING_COST_LOW 30000.0 /* below this, always mark */
 
 struct marking {
@@ -71,8 +72,10 @@ static int mark_run(struct marking *marking, uint32_t depth, int64_t first, int6
                    (address < end ? end : address) >> marking->line_shift);
         marking->runs++;
     } else {
-        for (int64_t k = 0; k < trip; k++, address += stride)
+        for (int64_t k = 0; k < trip; k++, address += stride) {
             mark_range(marking, address >> marking->line_shift, address >> marking->line_shift);
+            if (k % GAPS_AT_ONCE == GAPS_AT_ONCE - 1 && rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
+        }
         marking->runs += (uint64_t)trip;
     }
     return marking->runs_max && marking->runs > marking->runs_max ? RSC_ELIMIT : 0;
@@ -148,6 +151,7 @@ static int go_through_share(struct marking *marking) {
         if (is_run(marking, depth, &first, &trip)) return mark_run(marking, depth, first, trip);
     }
     for (int64_t m = 0; m < count; m++) {
+        if (rsc_nest_stopped(nest)) return RSC_ELIMIT;
         rsc_nest_group_values(item, marking->value, rsc_view_iteration(view, marking->thread, m));
         int holds = 1;
         for (uint32_t g = 0; g < item->group; g++) holds &= checks_hold(marking, depth + g);
@@ -178,6 +182,7 @@ static int go_deeper(struct marking *marking, uint32_t depth) {
     }
     if (is_run(marking, depth, &first, &trip)) return mark_run(marking, depth, first, trip);
     for (int64_t k = 0; k < trip; k++) {
+        if (rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
         marking->value[depth] = first + k * reference->path[depth]->step;
         int status = 0;
         if (checks_hold(marking, depth)) status = go_deeper(marking, depth + 1);
@@ -273,7 +278,7 @@ static void mark_one_by_one(struct marking *marking) {
             !(reference->inner_depths[d] >> d & 1))
             along = (int)d;
     }
-    for (int64_t line = from; line <= to; line++) {
+    for (int64_t line = from; line <= to && !rsc_nest_stopped(marking->search->nest); line++) {
         uint64_t bit = (uint64_t)(line - marking->first_line);
         if (marking->bitmap[bit / 64] >> (bit % 64) & 1) continue;
         struct rsc_target target = {
@@ -371,6 +376,7 @@ static int count_space(struct rsc_search *search, uint32_t space, uint32_t threa
             if (!runs_max && thread == RSC_ALL_THREADS && !is_marked_faster(&marking)) mark_one_by_one(&marking);
             else status = go_deeper(&marking, 0);
         }
+    if (status >= 0) status = nest->status;
     if (status >= 0)
         for (uint64_t w = 0; w <= (lines - 1) / 64; w++) *count += (uint64_t)__builtin_popcountll(marking.bitmap[w]);
     if (status >= 0 && picks) pick_lines(&marking, *count, picks);

@@ -167,7 +167,7 @@ static struct rsc_nest_sums *find_sums_at(struct rsc_nest *nest, const void *nod
 static void sum_by_value(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t *sum) {
     int64_t kept = value[loop->depth], length = loop->most - loop->least + 1;
     sum[0] = 0;
-    for (int64_t k = 0; k < length; k++) {
+    for (int64_t k = 0; k < length && !rsc_nest_stopped(nest); k++) {
         value[loop->depth] = loop->step > 0 ? loop->least + k : loop->most - k;
         sum[k + 1] = sum[k] + rsc_nest_body(nest, loop, value);
     }
@@ -181,7 +181,7 @@ static int fill_value_sums(struct rsc_nest *nest, struct rsc_nest_node *loop, in
     if (!sum) return nest->status = RSC_ENOMEM;
     sum_by_value(nest, loop, value, sum);
     loop->sums = sum;
-    return 0;
+    return nest->status;
 }
 
 /* The same where outer variables matter by remainders only. */
@@ -197,7 +197,7 @@ static const int64_t *residue_sums(struct rsc_nest *nest, const struct rsc_nest_
     int made;
     struct rsc_nest_sums *sums = find_sums(nest, loop, values, loop->most - loop->least + 1, &made);
     if (sums && made) sum_by_value(nest, loop, value, sums->sum);
-    return sums ? sums->sum : NULL;
+    return sums && nest->status >= 0 ? sums->sum : NULL;
 }
 
 const int64_t *rsc_nest_sums(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t first,
@@ -216,12 +216,12 @@ const int64_t *rsc_nest_sums(struct rsc_nest *nest, const struct rsc_nest_node *
     if (!sums || !made) return sums ? sums->sum : NULL;
     int64_t kept = value[loop->depth];
     sums->sum[0] = 0;
-    for (int64_t k = 0; k < trip; k++) {
+    for (int64_t k = 0; k < trip && !rsc_nest_stopped(nest); k++) {
         value[loop->depth] = first + k * loop->step;
         sums->sum[k + 1] = sums->sum[k] + rsc_nest_body(nest, loop, value);
     }
     value[loop->depth] = kept;
-    return sums->sum;
+    return nest->status >= 0 ? sums->sum : NULL;
 }
 
 /* ---- groups of shared loops ---- */
@@ -279,11 +279,11 @@ const int64_t *rsc_nest_group_sums(struct rsc_nest *nest, const struct rsc_nest_
     struct rsc_nest_sums *sums = find_sums_at(nest, item, depths, value, trip, &made);
     if (!sums || !made) return sums ? sums->sum : NULL;
     sums->sum[0] = 0;
-    for (int64_t i = 0; i < trip; i++) {
+    for (int64_t i = 0; i < trip && !rsc_nest_stopped(nest); i++) {
         rsc_nest_group_values(item, value, i);
         sums->sum[i + 1] = sums->sum[i] + rsc_nest_body(nest, item->inner, value);
     }
-    return sums->sum;
+    return nest->status >= 0 ? sums->sum : NULL;
 }
 
 /* ---- places ---- */

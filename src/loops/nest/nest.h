@@ -169,6 +169,13 @@ void rsc_nest_simplify_alone(struct rsc_nest *nest);
 /* Frees running sums if they are too many. No pointer to any may be in use. */
 void rsc_nest_trim(struct rsc_nest *nest);
 
+/* Whether the program's watch wants the work to end; nest->status is set then. */
+static inline int rsc_nest_stopped(struct rsc_nest *nest) {
+    if (!rsc_loop_stopped(nest->program)) return 0;
+    if (nest->status >= 0) nest->status = RSC_ELIMIT;
+    return 1;
+}
+
 static inline int64_t rsc_nest_affine_at(const struct rsc_nest_affine *affine, const int64_t *value) {
     int64_t sum = affine->constant;
     for (uint32_t i = 0; i < affine->count; i++) sum += affine->coefficient[i] * value[affine->depth[i]];

@@ -402,7 +402,7 @@ static int unroll(struct build *build, struct rsc_nest_node *node) {
     default: break;
     }
     int64_t first = 0, trip = node->kind == RSC_NODE_LOOP ? rsc_nest_trip(node, build->value, &first) : 1;
-    for (int64_t k = 0; k < trip && status >= 0; k++) {
+    for (int64_t k = 0; k < trip && status >= 0 && !rsc_nest_stopped(build->nest); k++) {
         if (node->kind == RSC_NODE_LOOP) build->value[node->depth] = first + k * node->step;
         if (k > (int64_t)RSC_NEST_SEGMENTS_MAX)
             return rsc_fail(build->error, RSC_ELIMIT, "line %u: threads meet more than %u times in this region",

@@ -174,6 +174,14 @@ struct rsc_loop_region {
     struct rsc_loop_node **node; /* [node_count], by id */
 };
 
+/* Asked now and then during long work on a program; go_on() returns 0 to end it. */
+struct rsc_loop_watch {
+    int (*go_on)(void *context);
+    void *context;
+    uint32_t asked;
+    int stopped;
+};
+
 struct rsc_loop_program {
     struct rsc_arena arena;
     struct rsc_loop_array *array;
@@ -183,7 +191,15 @@ struct rsc_loop_program {
     uint32_t node_total;
     int sealed;
     uint64_t private_stride; /* bytes between two threads' copies of the private arrays: rsc_loop_layout() */
+    struct rsc_loop_watch *watch; /* NULL: none */
 };
+
+static inline int rsc_loop_stopped(const struct rsc_loop_program *program) {
+    struct rsc_loop_watch *watch = program->watch;
+    if (!watch || watch->stopped) return watch != NULL;
+    if (++watch->asked % 256) return 0;
+    return watch->stopped = !watch->go_on(watch->context);
+}
 
 /* Building. NULL (or -1 for indices) when out of memory or past a limit above. Strings are copied. */
 struct rsc_loop_program *rsc_loop_program_new(void);

@@ -132,6 +132,7 @@ static void put_loop(struct rsc_json *json, const struct rsc_loops_findings *fin
     else rsc_json_null(json);
     put_gaps(json, "nonaffine", loop->gap, loop->gap_count);
     put_gaps(json, "assumptions", loop->assumed, loop->assumed_count);
+    if (*loop->left_out) rsc_json_key_string(json, "left_out", loop->left_out);
     put_results(json, findings, plain);
     rsc_json_key_array(json, "what_if");
     for (size_t i = 1; i < loop->variant_count; i++) {

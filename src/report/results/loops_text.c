@@ -167,6 +167,7 @@ static void put_loop(struct rsc_text *to, const struct rsc_loops_findings *findi
     heading(to, loop);
     put_gaps(to, loop);
     if (!loop->variant_count) return;
+    if (*loop->left_out) rsc_text_put(to, "  left out (--max-seconds): %s\n", loop->left_out);
     const struct rsc_loops_variant *plain = &loop->variant[0];
     rsc_text_put(to, "  %s references, %s lines of %s (%s)", rsc_show_count(plain->references).text,
                  rsc_show_count(plain->distinct).text, rsc_show_bytes(findings->line_bytes).text,
