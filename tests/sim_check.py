@@ -33,6 +33,16 @@ def errors_of(document):
     for level in document["levels"]:
         if not level["estimate"]:
             yield from level_errors(level)
+    for pages in document.get("pages", ()):
+        second = {tlb["name"]: tlb for tlb in pages["tlbs"]}
+        for tlb in pages["tlbs"]:
+            for sort in "accesses", "misses":
+                total = sum(kind[sort] for kind in tlb["kinds"].values())
+                if total != tlb[sort]:
+                    yield f'{tlb["name"]} {tlb["config"]}: {sort} of kinds sum to {total}, not {tlb[sort]}'
+        last = [tlb for name, tlb in second.items() if name.endswith("2")] if "tlb2" in second else None
+        if last and pages["walks"] != sum(tlb["misses"] for tlb in last):
+            yield f'pages of {pages["page"]}: walks are not the misses of the second level'
     windows = document.get("windows")
     for index, level in enumerate(document["levels"] if windows else []):
         for sort in "accesses", "misses":

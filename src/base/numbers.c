@@ -1,6 +1,7 @@
 /* numbers.c - see numbers.h. */
 #include "base/numbers.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int digit_of(char c) {
@@ -81,4 +82,14 @@ int rsc_parse_rate(const char *text, size_t length, double *rate) {
     if (!(over > 0)) return -1;
     *rate /= over;
     return *rate >= 1e-15 && *rate <= 1 ? 0 : -1;
+}
+
+void rsc_size_text(uint64_t bytes, char text[24]) {
+    static const char units[] = {0, 'K', 'M', 'G'};
+    int unit = 0;
+    while (unit < 3 && bytes && !(bytes & 1023)) {
+        bytes >>= 10;
+        unit++;
+    }
+    snprintf(text, 24, unit ? "%llu%c" : "%llu", (unsigned long long)bytes, units[unit]);
 }

@@ -20,4 +20,7 @@ int rsc_parse_fraction(const char *text, size_t length, double *value);
  * or -1. */
 int rsc_parse_rate(const char *text, size_t length, double *rate);
 
+/* The shortest text that rsc_parse_u64() reads back: 64K, 1536. */
+void rsc_size_text(uint64_t bytes, char text[24]);
+
 #endif

@@ -23,6 +23,16 @@ enum {
     OPT_L1D,
     OPT_L2,
     OPT_L3,
+    OPT_L4,
+    OPT_L5,
+    OPT_L6,
+    OPT_TLB,
+    OPT_ITLB,
+    OPT_DTLB,
+    OPT_TLB2,
+    OPT_ITLB2,
+    OPT_DTLB2,
+    OPT_PAGES,
     OPT_MACHINE,
     OPT_COHERENT,
     OPT_CLASSES,
@@ -39,6 +49,7 @@ enum {
 };
 
 #define CACHE_VALUE "SIZE,WAYS,BLOCK[,WORD...]"
+#define TLB_VALUE "ENTRIES,WAYS,PAGE[,WORD...]"
 
 static const struct rsc_option options[] = {
     RSC_HEADING("caches"),
@@ -48,11 +59,23 @@ static const struct rsc_option options[] = {
     {OPT_L2, 0, "l2", CACHE_VALUE,
      "a second level, as 4M,16,64; repeated: an alternative; all:256K-64M[,WAYS[,BLOCK]]: every size", NULL},
     {OPT_L3, 0, "l3", CACHE_VALUE, "a third level", NULL},
+    {OPT_L4, 0, "l4", CACHE_VALUE, "a fourth level", NULL},
+    {OPT_L5, 0, "l5", CACHE_VALUE, "a fifth level", NULL},
+    {OPT_L6, 0, "l6", CACHE_VALUE, "a sixth level", NULL},
     {OPT_MACHINE, 0, "machine", "NAME",
-     "the caches of a machine: 'this' or a file (levels given separately replace its own)",
+     "the caches of a machine, and its TLBs with --pages: 'this' or a file (those given separately replace its own)",
      "this neoverse-n1 skylake-x zen2"},
     {OPT_COHERENT, 0, "coherent", NULL, "MESI between the private caches of different threads", NULL},
     {OPT_SEED, 0, "seed", "N", "seed of random replacement and of pages (default 0)", NULL},
+    RSC_HEADING("TLBs"),
+    {OPT_TLB, 0, "tlb", TLB_VALUE, "a first-level TLB for instructions and data", NULL},
+    {OPT_ITLB, 0, "itlb", TLB_VALUE, "a first-level TLB for instructions", NULL},
+    {OPT_DTLB, 0, "dtlb", TLB_VALUE, "a first-level TLB for data, as 64,4,4K; repeated: for other page sizes", NULL},
+    {OPT_TLB2, 0, "tlb2", TLB_VALUE, "a second-level TLB for instructions and data, as 1536,12,4K+2M", NULL},
+    {OPT_ITLB2, 0, "itlb2", TLB_VALUE, "a second-level TLB for instructions", NULL},
+    {OPT_DTLB2, 0, "dtlb2", TLB_VALUE, "a second-level TLB for data", NULL},
+    {OPT_PAGES, 0, "pages", "SIZE[,SIZE...]",
+     "page sizes to simulate, each by itself, as 4K,2M,1G (default: those the given TLBs hold)", NULL},
     RSC_HEADING("caches of whole objects"),
     {OPT_REQUESTS, 0, "requests", "SIZE[,SIZE...]",
      "accesses are requests for objects; one cache of each size in bytes, as 64M,1G", NULL},
@@ -98,13 +121,11 @@ struct sim_verb {
     int per; /* 'i', 'r', or 0: instructions if the trace counts them */
 };
 
-static const char *const cache_names[] = {"l1", "l1i", "l1d", "l2", "l3"};
-
 static int add_cache(struct sim_verb *verb, int id, const char *text) {
     struct rsc_cache_config cache;
     struct rsc_all_config all;
     struct rsc_error error;
-    const char *name = cache_names[id - OPT_L1];
+    const char *name = rsc_cache_names[id - OPT_L1];
     int status;
     if (rsc_all_config_is(text)) {
         status = rsc_all_config_parse(&all, name, text, &error);
@@ -115,6 +136,14 @@ static int add_cache(struct sim_verb *verb, int id, const char *text) {
         status = rsc_cache_config_parse(&cache, name, text, &error);
         if (!status) status = rsc_sim_config_add(&verb->config, &cache, &error);
     }
+    return status < 0 ? rsc_usage_error(verb->session.verb, "%s", error.message) : -1;
+}
+
+static int add_tlb(struct sim_verb *verb, int id, const char *text) {
+    struct rsc_tlb_config tlb;
+    struct rsc_error error;
+    int status = rsc_tlb_config_parse(&tlb, rsc_tlb_names[id - OPT_TLB], text, &error);
+    if (!status) status = rsc_sim_config_add_tlb(&verb->config, &tlb, &error);
     return status < 0 ? rsc_usage_error(verb->session.verb, "%s", error.message) : -1;
 }
 
@@ -132,7 +161,20 @@ static int take_option(void *context, const struct rsc_option_parser *parser, in
     case OPT_L1I:
     case OPT_L1D:
     case OPT_L2:
-    case OPT_L3: return add_cache(verb, id, parser->value);
+    case OPT_L3:
+    case OPT_L4:
+    case OPT_L5:
+    case OPT_L6: return add_cache(verb, id, parser->value);
+    case OPT_TLB:
+    case OPT_ITLB:
+    case OPT_DTLB:
+    case OPT_TLB2:
+    case OPT_ITLB2:
+    case OPT_DTLB2: return add_tlb(verb, id, parser->value);
+    case OPT_PAGES:
+        return rsc_pages_parse(&verb->config.pages, parser->value, strlen(parser->value), ',') < 0
+                   ? rsc_option_refuse(parser, "pages are powers of two from 4K to 1G, as 4K,2M")
+                   : -1;
     case OPT_MACHINE: verb->machine = parser->value; return -1;
     case OPT_COHERENT: verb->config.coherent = 1; return -1;
     case OPT_CLASSES: verb->options.classify = 1; return -1;
@@ -175,6 +217,11 @@ static int add_machine(struct sim_verb *verb, struct rsc_error *error) {
             cache->threads_each = 1;
         status = rsc_sim_config_add(&verb->config, cache, error);
     }
+    for (size_t i = 0; !status && given.pages && i < machine.tlb_count; i++) {
+        size_t k = 0;
+        while (k < given.tlb_count && strcmp(given.tlbs[k].name, machine.tlbs[i].name)) k++;
+        if (k == given.tlb_count) status = rsc_sim_config_add_tlb(&verb->config, &machine.tlbs[i], error);
+    }
     return status;
 }
 
@@ -191,6 +238,8 @@ static void tell_past_last(void *user, const struct rsc_batch *batch, const stru
 /* Checks and settles options that depend on each other. */
 static int settle_options(struct sim_verb *verb, struct rsc_error *error) {
     int status = verb->machine ? add_machine(verb, error) : 0;
+    if (!verb->config.pages)
+        for (size_t i = 0; i < verb->config.tlb_count; i++) verb->config.pages |= verb->config.tlbs[i].pages;
     if (!status) status = rsc_sim_config_check(&verb->config, error);
     if (!status && verb->options.warm_accesses && verb->options.warm_fill > 0)
         status = rsc_fail(error, RSC_EINVAL, "--warm and --warm-fill exclude each other");
@@ -216,23 +265,25 @@ static int refuse_with_samples(const struct sim_verb *verb) {
                        : verb->options.classify        ? "--classes"
                        : verb->options.warm_fill > 0   ? "--warm-fill"
                        : verb->config.all_count        ? "all:"
+                       : verb->config.pages            ? "--pages or a TLB"
                                                        : NULL;
     return what ? rsc_usage_error(verb->session.verb, "%s cannot be used with samples", what) : -1;
 }
 
 /* Caches of whole objects: no other caches, and nothing that only those have. */
 static int run_objects(struct sim_verb *verb) {
-    const char *what = verb->config.count || verb->config.all_count ? "caches of blocks"
-                       : verb->machine                              ? "--machine"
-                       : verb->config.coherent                      ? "--coherent"
-                       : verb->options.classify                     ? "--classes"
-                       : verb->blame.wanted                         ? "--code"
-                       : verb->options.warm_fill > 0                ? "--warm-fill"
-                       : verb->options.window_accesses              ? "--windows"
-                       : verb->per                                  ? "--per"
-                       : verb->misses.path                          ? "--miss-trace"
-                       : rsc_sampling_wanted(&verb->sampling)       ? "samples"
-                                                                    : NULL;
+    const char *what = verb->config.count || verb->config.all_count   ? "caches of blocks"
+                       : verb->machine                                ? "--machine"
+                       : verb->config.pages || verb->config.tlb_count ? "TLBs"
+                       : verb->config.coherent                        ? "--coherent"
+                       : verb->options.classify                       ? "--classes"
+                       : verb->blame.wanted                           ? "--code"
+                       : verb->options.warm_fill > 0                  ? "--warm-fill"
+                       : verb->options.window_accesses                ? "--windows"
+                       : verb->per                                    ? "--per"
+                       : verb->misses.path                            ? "--miss-trace"
+                       : rsc_sampling_wanted(&verb->sampling)         ? "samples"
+                                                                      : NULL;
     if (what) return rsc_usage_error(verb->session.verb, "--requests cannot be used with %s", what);
     int leave = verb->session.output ? rsc_session_check_output(&verb->session) : -1;
     if (leave >= 0) return leave;
@@ -379,7 +430,7 @@ const struct rsc_verb rsc_verb_sim = {
         "Caches are SIZE,WAYS,BLOCK and words: a policy (lru, random, fifo, plru, nru, srrip, brrip, "
         "drrip, opt), wt (write-through), nwa (no allocation on writes), inclusive, private (one per "
         "thread), per=N (one per N threads), pid (index hashed with the process), pages (physical index), "
-        "prefetch[=N], stream=N, depth=N, victim=N, buffer=N. A level given again is an alternative with the same input, "
+        "prefetch[=N], stream=N, depth=N, victim=N, buffer=N, sector=BYTES. A level given again is an alternative with the same input, "
         "simulated in the same pass. --requests simulates caches of whole objects instead.",
     .example = "reusescope sim app.rsct --l1i 32K,8,64 --l1d 32K,8,64 --l2 4M,16,64",
     .groups = {options, rsc_sampling_options, rsc_trace_options, output_options, rsc_common_options},

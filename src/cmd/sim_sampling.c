@@ -85,6 +85,9 @@ static const char *contradiction(const struct rsc_sampling *sampling, const stru
     if (options->warm_accesses || options->warm_fill > 0 || options->window_accesses)
         return "samples cover the whole trace: --warm, --warm-fill and windows cannot be used";
     if (config->all_count) return "all: needs the whole trace and cannot be used with samples";
+    if (config->pages) return "TLBs need the whole trace and cannot be used with samples";
+    for (size_t i = 0; i < config->count; i++)
+        if (config->caches[i].sector_bytes) return "sector needs the whole trace and cannot be used with samples";
     if ((time || sampling->study) && !rsc_filter_is_all(&session->filter))
         return "time sampling cannot be used with filters: filter first, with convert";
     for (size_t i = 0; time && i < config->count; i++)

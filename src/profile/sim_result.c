@@ -22,6 +22,8 @@ double rsc_sim_mpi(const struct rsc_sim_result *result, const struct rsc_sim_lev
 
 void rsc_sim_result_free(struct rsc_sim_result *result) {
     free(result->levels);
+    for (size_t i = 0; i < result->page_count; i++) free(result->pages[i].tlbs);
+    free(result->pages);
     free(result->windows);
     free(result->window_accesses);
     free(result->window_misses);

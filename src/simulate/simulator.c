@@ -37,6 +37,7 @@ void rsc_sim_free(struct rsc_sim *sim) {
         rsc_side_stream_free(&sim->streams[i].side);
     }
     rsc_first_level_free(sim->fast);
+    rsc_tlbs_free(sim->tlbs);
     for (size_t i = 0; i < sim->segment_count; i++) {
         rsc_hierarchy_free(&sim->segments[i].hierarchy);
         rsc_request_list_free(&sim->segments[i].record);
@@ -76,6 +77,8 @@ static int pass_all(struct rsc_sim *sim, uint32_t first, uint32_t end, struct rs
 static int feed(struct rsc_sim *sim, uint32_t first, uint32_t end, struct rsc_error *error) {
     struct rsc_hierarchy *hierarchy = &sim->segments[0].hierarchy;
     if (first >= end) return 0;
+    if (sim->tlbs && rsc_tlbs_push(sim->tlbs, sim->batch, first, end) < 0) return rsc_fail_memory(error, "TLBs");
+    if (!sim->config.count && !sim->config.all_count) return 0;
     if (!hierarchy->level_count) return pass_all(sim, first, end, error);
     if (sim->fast) return rsc_first_level_push(sim->fast, sim->batch, first, end, error);
     return rsc_hierarchy_push(hierarchy, sim->batch, first, end, error);
@@ -90,6 +93,7 @@ static void settle(struct rsc_sim *sim) {
 /* Starts counting the requests of a segment: in its own caches, those beside them, and the next segment. */
 static void begin_counting(struct rsc_sim *sim, size_t s) {
     if (s == 0 && sim->fast) rsc_first_level_flush(sim->fast);
+    if (s == 0 && sim->tlbs) rsc_tlbs_forget_counts(sim->tlbs);
     rsc_hierarchy_forget_counts(&sim->segments[s].hierarchy);
     for (size_t i = 0; i < sim->stream_count; i++)
         if (sim->streams[i].segment == (int)s) rsc_side_forget_counts(&sim->streams[i].side);
@@ -248,6 +252,7 @@ int rsc_sim_finish(struct rsc_sim *sim, struct rsc_sim_result *result, struct rs
     if (status < 0) return status;
     fill_totals(sim, result);
     if (fill_windows(sim, result) < 0) return rsc_fail_memory(error, "windows");
+    if (sim->tlbs && rsc_tlbs_result(sim->tlbs, result) < 0) return rsc_fail_memory(error, "results");
     result->levels = sim->levels;
     result->level_count = sim->row_count;
     sim->levels = NULL;
@@ -259,5 +264,6 @@ int rsc_sim_finish(struct rsc_sim *sim, struct rsc_sim_result *result, struct rs
         if (sim->configs[row].level == first_level && !to->alternative && !(no_primary && row))
             result->references += rsc_kinds_sum(to->counts.accesses);
     }
+    if (!result->level_count) result->references = result->accesses;
     return 0;
 }

@@ -172,16 +172,15 @@ static void add_sides(struct rsc_sim *sim, const char *name, int alternative) {
 }
 
 static int make_rows(struct rsc_sim *sim, struct rsc_error *error) {
-    static const char *const names[] = {"l1", "l1i", "l1d", "l2", "l3"};
-    size_t room = count_rows(sim);
+    size_t room = count_rows(sim) + 1; /* there may be TLBs alone */
     sim->rows = calloc(room, sizeof *sim->rows);
     sim->levels = calloc(room, sizeof *sim->levels);
     sim->configs = calloc(room, sizeof *sim->configs);
     if (!sim->rows || !sim->levels || !sim->configs) return rsc_fail_memory(error, "results");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int primary = rsc_sim_config_primary(&sim->config, names[i]) != NULL;
-        if (primary) add_primary(sim, names[i]);
-        add_sides(sim, names[i], primary);
+    for (size_t i = 0; i < RSC_CACHE_NAMES; i++) {
+        int primary = rsc_sim_config_primary(&sim->config, rsc_cache_names[i]) != NULL;
+        if (primary) add_primary(sim, rsc_cache_names[i]);
+        add_sides(sim, rsc_cache_names[i], primary);
     }
     return 0;
 }
@@ -204,5 +203,9 @@ int rsc_sim_build(struct rsc_sim *sim, struct rsc_error *error) {
     if (sim->options.workers > 1 && (status = rsc_pool_new(&sim->pool, sim->options.workers, error)) < 0) return status;
     if ((status = open_segments(sim, error)) < 0 || (status = open_streams(sim, error)) < 0) return status;
     sim->segments[0].hierarchy.writes_are_back = sim->options.writes_are_back;
+    for (size_t i = 0; i < sim->config.count; i++)
+        if (sim->options.classify && sim->config.caches[i].sector_bytes)
+            return rsc_fail(error, RSC_EINVAL, "--classes: misses of sectors have no classes");
+    if (sim->config.pages && (status = rsc_tlbs_new(&sim->tlbs, &sim->config, error)) < 0) return status;
     return make_rows(sim, error);
 }

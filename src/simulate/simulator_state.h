@@ -12,10 +12,11 @@
 
 #include "simulate/cache/first_level.h"
 #include "simulate/cache/side_caches.h"
+#include "simulate/cache/tlb.h"
 #include "simulate/simulator.h"
 
 #define RSC_SEGMENTS_MAX (RSC_SIM_LEVELS_MAX + 1)
-#define RSC_STREAMS_MAX 5 /* names of caches */
+#define RSC_STREAMS_MAX RSC_CACHE_NAMES
 
 struct rsc_segment {
     struct rsc_sim *sim;
@@ -51,6 +52,7 @@ struct rsc_sim {
     struct rsc_cache_config *configs;    /* owned: of the rows */
     size_t row_count;
     struct rsc_first_level *fast; /* NULL: one access at a time */
+    struct rsc_tlbs *tlbs;        /* NULL: none */
 
     const struct rsc_batch *batch; /* being pushed */
     uint64_t seen;                 /* accesses pushed */

@@ -80,7 +80,7 @@ static void add_extras(struct rsc_rng *rng, struct rsc_cache_config *config) {
 
 static void random_hierarchy(struct rsc_rng *rng, struct rsc_sim_config *sim, int plain) {
     static const char *const split[] = {"l1i", "l1d"};
-    const char *names[4];
+    const char *names[RSC_CACHE_NAMES];
     size_t levels = 0;
     memset(sim, 0, sizeof *sim);
     sim->seed = rsc_rng_u64(rng);
@@ -91,7 +91,12 @@ static void random_hierarchy(struct rsc_rng *rng, struct rsc_sim_config *sim, in
     default: names[levels++] = "l1i"; names[levels++] = "l1d";
     }
     if (!levels || !one_in(rng, 4)) names[levels++] = "l2";
-    if (!strcmp(names[levels - 1], "l2") && one_in(rng, 2)) names[levels++] = "l3";
+    if (!strcmp(names[levels - 1], "l2") && one_in(rng, 2)) {
+        names[levels++] = "l3";
+        for (size_t deeper = 5; deeper < RSC_CACHE_NAMES && one_in(rng, 2); deeper++)
+            names[levels++] = rsc_cache_names[deeper];
+    }
+    int sectors = one_in(rng, 3) && !plain;
     int private_levels = one_in(rng, 2) && !plain, extras = one_in(rng, 3) && !plain,
         inclusive = one_in(rng, 3) && !plain;
     uint32_t each = 1u << below(rng, 2);
@@ -103,10 +108,14 @@ static void random_hierarchy(struct rsc_rng *rng, struct rsc_sim_config *sim, in
         if (i && sim->caches[i - 1].threads_each && config.threads_each % sim->caches[i - 1].threads_each)
             config.threads_each = 0;
         if (extras) add_extras(rng, &config);
+        else if (sectors && config.block_bytes > 16 && one_in(rng, 2))
+            config.sector_bytes = 8u << below(rng, (uint64_t)__builtin_ctz(config.block_bytes / 8));
         if (inclusive && !first) config.inclusive = 1;
         assert_int_equal(rsc_sim_config_add(sim, &config, NULL), 0);
     }
-    if (private_levels && !extras && one_in(rng, 2)) sim->coherent = 1;
+    int has_sectors = 0;
+    for (size_t i = 0; i < sim->count; i++) has_sectors |= sim->caches[i].sector_bytes != 0;
+    if (private_levels && !extras && !has_sectors && one_in(rng, 2)) sim->coherent = 1;
 }
 
 /* ---- running both ---- */
@@ -187,6 +196,7 @@ static void compare(const struct rsc_sim_level_result *got, const struct ref_lev
     }
     SAME(g->writes_in, w->writes_in);
     SAME(g->writes_in_missed, w->writes_in_missed);
+    SAME(g->sector_misses, w->sector_misses);
     SAME(g->writebacks, w->writebacks);
     SAME(g->writethroughs, w->writethroughs);
     SAME(g->prefetches, w->prefetches);
@@ -206,6 +216,7 @@ static void try_hierarchy(struct rsc_rng *rng, const struct rsc_sim_config *conf
     struct rsc_sim_options options = {
         .warm_accesses = warm, .classify = one_in(rng, 2), .workers = 1 + (unsigned)below(rng, 3)};
     struct rsc_sim_result result;
+    for (size_t i = 0; i < config->count; i++) options.classify &= !config->caches[i].sector_bytes;
     open_reference(wanted, config);
     run_reference(wanted, config, warm);
     for (options.slow = 0; options.slow < 2; options.slow++) {
@@ -277,6 +288,110 @@ static void belady(void **state) {
         ref_close(wanted);
         free(learnt);
         free(wanted);
+    }
+}
+
+/* ---- TLBs: a list of pages for each set of each TLB ---- */
+
+#define TLB_PAGES 8 /* most entries of a TLB here: 64 */
+
+/* A TLB as lists: for each set, its pages, the most recently used (lru) or filled (fifo) first. */
+struct listed {
+    const struct rsc_tlb_config *config;
+    uint64_t page[REF_THREADS][64][64];
+    int filled[REF_THREADS][64];
+    uint64_t accesses[3], misses[3];
+};
+
+/* Whether the page was there; it is afterwards. */
+static int listed_has(struct listed *tlb, uint64_t page, int kind, uint32_t thread) {
+    uint32_t group = tlb->config->threads_each ? thread / tlb->config->threads_each : 0;
+    uint32_t sets = tlb->config->entries / tlb->config->ways, set = (uint32_t)(page % sets);
+    uint64_t *list = tlb->page[group][set];
+    int *filled = &tlb->filled[group][set], at = 0;
+    tlb->accesses[kind]++;
+    while (at < *filled && list[at] != page) at++;
+    int found = at < *filled;
+    tlb->misses[kind] += !found;
+    if (found && tlb->config->policy == RSC_POLICY_FIFO) return 1;
+    if (!found && *filled < (int)tlb->config->ways) ++*filled;
+    if (!found) at = *filled - 1;
+    for (; at > 0; at--) list[at] = list[at - 1];
+    list[0] = page;
+    return found;
+}
+
+static struct rsc_tlb_config random_tlb(struct rsc_rng *rng, const char *name, uint64_t pages) {
+    struct rsc_tlb_config tlb;
+    struct rsc_error error;
+    char text[60];
+    uint32_t ways = 1 + (uint32_t)below(rng, TLB_PAGES), sets = 1 + (uint32_t)below(rng, TLB_PAGES);
+    snprintf(text, sizeof text, "%u,%u,4K,%s,per=%u", ways * sets, ways, one_in(rng, 2) ? "lru" : "fifo",
+             1 + (unsigned)below(rng, 3));
+    if (rsc_tlb_config_parse(&tlb, name, text, &error) < 0) fail_msg("%s", error.message);
+    tlb.pages = pages;
+    if (one_in(rng, 2)) tlb.threads_each = 0;
+    return tlb;
+}
+
+static void tlbs(void **state) {
+    (void)state;
+    uint64_t seed = property_seed();
+    unsigned long trials = property_traces(60);
+    for (unsigned long t = 0; t < trials; t++) {
+        struct rsc_rng rng;
+        struct rsc_sim_config config = {0};
+        struct rsc_sim_result result;
+        trial_seed = seed + t;
+        rsc_rng_seed(&rng, trial_seed, 5);
+        if (one_in(&rng, 2)) random_hierarchy(&rng, &config, 1);
+        config.pages = one_in(&rng, 2) ? 4096 : 4096 | 16384;
+        make_trace(&rng, one_in(&rng, 2) ? 1 : REF_THREADS, 4u << 20);
+        for (uint32_t i = 0; i < count; i++) addr[i] *= 1 + below(&rng, 2); /* some far apart */
+        int unified = one_in(&rng, 2), second = (int)below(&rng, 3);
+        if (unified) config.tlbs[config.tlb_count++] = random_tlb(&rng, "tlb", config.pages);
+        else {
+            config.tlbs[config.tlb_count++] = random_tlb(&rng, "itlb", config.pages);
+            config.tlbs[config.tlb_count++] = random_tlb(&rng, "dtlb", config.pages);
+        }
+        if (second == 1) config.tlbs[config.tlb_count++] = random_tlb(&rng, "tlb2", config.pages);
+        if (second == 2) config.tlbs[config.tlb_count++] = random_tlb(&rng, "dtlb2", config.pages);
+        uint32_t warm = one_in(&rng, 2) && count ? (uint32_t)below(&rng, count) : 0;
+        struct rsc_sim_options options = {.warm_accesses = warm};
+        run_simulator(&config, &options, &rng, &result);
+        assert_int_equal(result.page_count, __builtin_popcountll(config.pages));
+        for (size_t p = 0; p < result.page_count; p++) {
+            const struct rsc_sim_pages_result *got = &result.pages[p];
+            struct listed *wanted = calloc(config.tlb_count, sizeof *wanted);
+            uint64_t walks[3] = {0};
+            for (size_t k = 0; k < config.tlb_count; k++) wanted[k].config = &config.tlbs[k];
+            for (uint32_t i = 0; i < count; i++) {
+                int kind = (int)rsc_meta_kind(meta[i]);
+                uint32_t size = rsc_meta_size(meta[i]);
+                for (size_t k = 0; i == warm && k < config.tlb_count; k++) {
+                    memset(wanted[k].accesses, 0, sizeof wanted[k].accesses);
+                    memset(wanted[k].misses, 0, sizeof wanted[k].misses);
+                }
+                if (i == warm) memset(walks, 0, sizeof walks);
+                uint64_t last = (addr[i] + (size ? size - 1 : 0)) / got->page_bytes;
+                for (uint64_t page = addr[i] / got->page_bytes; page <= last; page++) {
+                    int found = 0;
+                    for (size_t k = 0; !found && k < config.tlb_count; k++)
+                        if (config.tlbs[k].kinds & RSC_KIND_BIT(kind))
+                            found = listed_has(&wanted[k], page, kind, rsc_meta_thread(meta[i]));
+                    walks[kind] += !found;
+                }
+            }
+            assert_int_equal(got->tlb_count, config.tlb_count);
+            for (size_t k = 0; k < config.tlb_count; k++)
+                if (memcmp(got->tlbs[k].accesses, wanted[k].accesses, sizeof wanted[k].accesses) ||
+                    memcmp(got->tlbs[k].misses, wanted[k].misses, sizeof wanted[k].misses))
+                    fail_msg("seed %llu: %s %s differs", (unsigned long long)trial_seed, got->tlbs[k].tlb.name,
+                             got->tlbs[k].tlb.text);
+            assert_memory_equal(walks, got->walks, sizeof walks);
+            free(wanted);
+        }
+        rsc_sim_result_free(&result);
     }
 }
 
@@ -457,10 +572,8 @@ static void windows_and_fill(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_shape),
-        cmocka_unit_test(belady),
-        cmocka_unit_test(sides),
-        cmocka_unit_test(windows_and_fill),
+        cmocka_unit_test(each_shape), cmocka_unit_test(belady),           cmocka_unit_test(tlbs),
+        cmocka_unit_test(sides),      cmocka_unit_test(windows_and_fill),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 #include "simulate/cache/cache_config.h"
 
 #define REF_THREADS 8
-#define REF_CACHES 5
+#define REF_CACHES 8
 #define REF_LOG 200000
 #define REF_ADDRESSES (1u << 19) /* addresses of tests lie below; blocks have at least 16 bytes */
 
@@ -25,6 +25,7 @@ enum ref_op { REF_READ, REF_WRITE, REF_WRITE_BACK, REF_PREFETCH };
 struct ref_line {
     uint64_t block, used, inserted;
     int valid, dirty, prefetched, touched, rrpv;
+    unsigned char has[64], changed[64]; /* with sectors: by sector; then dirty is whether one is changed */
 };
 
 struct ref_stream {
@@ -52,7 +53,8 @@ struct ref_cache {
 
 struct ref_counts {
     uint64_t accesses[3], misses[3], classes[4][3]; /* cold, coherence, capacity, conflict */
-    uint64_t writes_in, writes_in_missed, writebacks, writethroughs, prefetches, prefetches_used, prefetches_in;
+    uint64_t writes_in, writes_in_missed, writebacks, sector_misses, writethroughs, prefetches, prefetches_used,
+        prefetches_in;
     uint64_t victim_hits, merged, invalidated, back_invalidated;
 };
 
@@ -353,10 +355,20 @@ static inline void ref_evict(struct ref_sim *sim, int l, struct ref_cache *cache
                 struct ref_line taken = ref_take(sim, above, of, b);
                 above->counts.back_invalidated += taken.valid;
                 dirty |= taken.valid && taken.dirty;
+                for (uint64_t at = low; level->config.sector_bytes && taken.valid && taken.dirty && at < low + size;
+                     at++)
+                    if (at / above->config.block_bytes == b) gone.changed[(at - low) / level->config.sector_bytes] = 1;
             }
         }
     }
     if (!dirty) return;
+    for (uint64_t k = 0, sector = level->config.sector_bytes; sector && k < size / sector; k++) {
+        if (!gone.changed[k]) continue;
+        level->counts.writebacks++;
+        ref_send(sim, l, cache,
+                 (struct ref_request){low + k * sector, low + (k + 1) * sector - 1, REF_WRITE_BACK, RSC_WRITE, thread});
+    }
+    if (level->config.sector_bytes) return;
     level->counts.writebacks++;
     ref_send(sim, l, cache, (struct ref_request){low, low + size - 1, REF_WRITE_BACK, RSC_WRITE, thread});
 }
@@ -469,6 +481,44 @@ static inline void ref_streams(struct ref_sim *sim, int l, struct ref_cache *cac
     for (int64_t k = 1; k <= depth; k++) ref_prefetch(sim, l, cache, block + way * k, request);
 }
 
+/* A request of a cache with sectors: each sector it touches is there or is read. */
+static inline void ref_sectors(struct ref_sim *sim, int l, struct ref_cache *cache, uint64_t block,
+                               struct ref_request request) {
+    struct ref_level *level = &sim->level[l];
+    const struct rsc_cache_config *config = &level->config;
+    struct ref_line *line = ref_find(sim, level, cache, block), gone = {0};
+    int demand = request.op == REF_READ || request.op == REF_WRITE,
+        writes = request.op == REF_WRITE || request.op == REF_WRITE_BACK, found = line != NULL, lacking = 0,
+        lacks[64] = {0};
+    uint64_t sector = config->sector_bytes, low = block * config->block_bytes;
+    for (uint64_t at = request.low; at <= request.high; at++)
+        if (!line || !line->has[(at - low) / sector]) lacks[(at - low) / sector] = lacking = 1;
+    if (line) ref_touch(sim, level, cache, line);
+    if (demand && lacking) level->counts.misses[request.kind]++, level->counts.sector_misses += (unsigned)found;
+    level->counts.writes_in_missed += lacking && request.op == REF_WRITE_BACK;
+    if (lacking && writes && config->no_write_allocate) {
+        level->counts.writethroughs++;
+        ref_send(sim, l, cache, request);
+        return;
+    }
+    if (!line) gone = ref_put(sim, level, cache, block, &line);
+    for (uint64_t at = request.low; at <= request.high; at++) {
+        line->has[(at - low) / sector] = 1;
+        if (writes && !config->write_through) line->dirty = line->changed[(at - low) / sector] = 1;
+    }
+    for (uint64_t k = 0; request.op != REF_WRITE_BACK && k < config->block_bytes / sector; k++)
+        if (lacks[k])
+            ref_send(sim, l, cache,
+                     (struct ref_request){low + k * sector, low + (k + 1) * sector - 1,
+                                          request.op == REF_PREFETCH ? REF_PREFETCH : REF_READ, request.kind,
+                                          request.thread});
+    if (writes && config->write_through) {
+        level->counts.writethroughs++;
+        ref_send(sim, l, cache, request);
+    }
+    if (gone.valid) ref_evict(sim, l, cache, gone, request.thread);
+}
+
 static inline void ref_serve(struct ref_sim *sim, int l, uint64_t block, struct ref_request request) {
     struct ref_level *level = &sim->level[l];
     const struct rsc_cache_config *config = &level->config;
@@ -486,6 +536,10 @@ static inline void ref_serve(struct ref_sim *sim, int l, uint64_t block, struct 
     if (demand) counts->accesses[kind]++;
     counts->writes_in += request.op == REF_WRITE_BACK;
     counts->prefetches_in += request.op == REF_PREFETCH;
+    if (config->sector_bytes) {
+        ref_sectors(sim, l, cache, block, request);
+        return;
+    }
 
     int ahead = 0;
     if (line) {
@@ -560,6 +614,9 @@ static inline uint64_t ref_held(const struct ref_level *level, int dirty_only) {
     for (int i = 0; i < REF_THREADS; i++) {
         for (uint64_t k = 0; k < lines; k++) {
             const struct ref_line *line = &level->cache[i].lines[k];
+            for (uint32_t s = 0; dirty_only && level->config.sector_bytes && s < 64; s++)
+                count += line->valid && line->changed[s];
+            if (dirty_only && level->config.sector_bytes) continue;
             count += line->valid && (line->dirty || !dirty_only);
         }
         for (int k = 0; dirty_only && k < level->cache[i].victim_count; k++)

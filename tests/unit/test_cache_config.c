@@ -75,7 +75,7 @@ static void nonsense_is_refused(void **state) {
         else if (status != RSC_EINVAL) fail_msg("%s was taken", texts[i]);
     }
     struct rsc_cache_config config;
-    assert_int_equal(rsc_cache_config_parse(&config, "l4", "32K,8,64", NULL), RSC_EINVAL);
+    assert_int_equal(rsc_cache_config_parse(&config, "l7", "32K,8,64", NULL), RSC_EINVAL);
 }
 
 static void order_is_by_level(void **state) {

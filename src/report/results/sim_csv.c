@@ -1,7 +1,7 @@
 /*
  * sim_csv.c - a simulation as a table, one row per cache.
  *
- * Columns:
+ * TLBs follow the caches, a row for each and for each page size. Columns:
  *     name, config, alternative      the cache; alternative n is the nth other of its name
  *     accesses, misses, writebacks   counted; in a sampled simulation, in the sample
  *     local_miss_ratio, global_miss_ratio, mpki     misses per access of the cache, per
@@ -45,5 +45,15 @@ int rsc_sim_csv(const struct rsc_result *of, const struct rsc_report_style *styl
         put_number(&out, estimate ? 1000 * estimate->high : NAN);
         rsc_text_put(&out, "\n");
     }
+    for (size_t i = 0; i < result->page_count; i++)
+        for (size_t k = 0; k < result->pages[i].tlb_count; k++) {
+            const struct rsc_sim_tlb_result *tlb = &result->pages[i].tlbs[k];
+            uint64_t accesses = rsc_kinds_sum(tlb->accesses), misses = rsc_kinds_sum(tlb->misses);
+            rsc_text_put(&out, "%s,\"%s\",0,%" PRIu64 ",%" PRIu64 ",0", tlb->tlb.name, tlb->tlb.text, accesses, misses);
+            put_number(&out, ratio(misses, accesses));
+            put_number(&out, ratio(misses, result->references));
+            put_number(&out, result->instructions == RSC_UNKNOWN ? NAN : 1000 * ratio(misses, result->instructions));
+            rsc_text_put(&out, ",,,\n");
+        }
     return rsc_text_take(&out, text, bytes) < 0 ? rsc_fail_memory(error, "CSV") : 0;
 }

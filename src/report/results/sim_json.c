@@ -1,5 +1,6 @@
 /* sim_json.c - a simulation as JSON (docs/schema/sim.schema.json). */
 #include <math.h>
+#include <string.h>
 
 #include "base/json_writer.h"
 #include "report/results/results.h"
@@ -31,13 +32,10 @@ static void put_extras(struct rsc_json *json, const struct rsc_level_counts *cou
         const char *name;
         uint64_t count;
     } extras[] = {
-        {"prefetches", counts->prefetches},
-        {"prefetches_used", counts->prefetches_used},
-        {"prefetches_in", counts->prefetches_in},
-        {"victim_hits", counts->victim_hits},
-        {"buffer_merged", counts->buffer_merged},
-        {"invalidated", counts->invalidated},
-        {"back_invalidated", counts->back_invalidated},
+        {"sector_misses", counts->sector_misses},     {"prefetches", counts->prefetches},
+        {"prefetches_used", counts->prefetches_used}, {"prefetches_in", counts->prefetches_in},
+        {"victim_hits", counts->victim_hits},         {"buffer_merged", counts->buffer_merged},
+        {"invalidated", counts->invalidated},         {"back_invalidated", counts->back_invalidated},
     };
     if (classified) {
         rsc_json_key_u64(json, "cold", rsc_kinds_sum(counts->cold));
@@ -176,6 +174,39 @@ static void put_level(struct rsc_json *json, const struct rsc_sim_result *result
     rsc_json_object_end(json);
 }
 
+/* TLBs by page size. */
+static void put_pages(struct rsc_json *json, const struct rsc_sim_result *result) {
+    rsc_json_newline(json);
+    rsc_json_key_array(json, "pages");
+    for (size_t i = 0; i < result->page_count; i++) {
+        const struct rsc_sim_pages_result *pages = &result->pages[i];
+        uint64_t walks = rsc_kinds_sum(pages->walks);
+        rsc_json_row(json);
+        rsc_json_key_u64(json, "page", pages->page_bytes);
+        rsc_json_key_u64(json, "walks", walks);
+        rsc_json_key_double(json, "walks_per_instruction",
+                            result->instructions == RSC_UNKNOWN ? NAN : ratio(walks, result->instructions));
+        rsc_json_key_double(json, "walks_per_access", ratio(walks, result->accesses));
+        rsc_json_key_array(json, "tlbs");
+        for (size_t k = 0; k < pages->tlb_count; k++) {
+            const struct rsc_sim_tlb_result *tlb = &pages->tlbs[k];
+            struct rsc_level_counts counts = {0};
+            memcpy(counts.accesses, tlb->accesses, sizeof counts.accesses);
+            memcpy(counts.misses, tlb->misses, sizeof counts.misses);
+            rsc_json_row(json);
+            rsc_json_key_string(json, "name", tlb->tlb.name);
+            rsc_json_key_string(json, "config", tlb->tlb.text);
+            rsc_json_key_u64(json, "accesses", rsc_kinds_sum(tlb->accesses));
+            rsc_json_key_u64(json, "misses", rsc_kinds_sum(tlb->misses));
+            put_kinds(json, &counts, 0);
+            rsc_json_object_end(json);
+        }
+        rsc_json_array_end(json);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+}
+
 static void put_blame_misses(struct rsc_json *json, const struct rsc_sim_result *result,
                              const struct rsc_sim_blame_row *row) {
     int primary = 0;
@@ -240,6 +271,7 @@ int rsc_sim_json(const struct rsc_result *of, const struct rsc_report_style *sty
     rsc_json_key_array(&json, "levels");
     for (size_t i = 0; i < result->level_count; i++) put_level(&json, result, &result->levels[i]);
     rsc_json_array_end(&json);
+    if (result->page_count) put_pages(&json, result);
     if (result->window_count) put_windows(&json, result);
     if (result->blamed) {
         put_code(&json, result);

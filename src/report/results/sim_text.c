@@ -94,6 +94,42 @@ static void put_kinds(struct rsc_text *text, const struct rsc_sim_result *result
                          rsc_show_short(level->counts.accesses[kind]).text, names[kind]);
             between = ", ";
         }
+        if (level->counts.sector_misses)
+            rsc_text_put(text, "; %s found the block without the sector",
+                         rsc_show_short(level->counts.sector_misses).text);
+        rsc_text_put(text, "\n");
+    }
+}
+
+#define TLB_COLUMN 7
+
+/* TLBs, a table for each page size; page walks are what the last of them missed. */
+static void put_pages(struct rsc_text *text, const struct rsc_sim_result *result,
+                      const struct rsc_sim_pages_result *pages, int per_reference) {
+    const uint64_t per = per_reference ? result->references : result->instructions;
+    unsigned from = TLB_COLUMN + 16;
+    char number[40];
+    for (size_t i = 0; i < pages->tlb_count; i++) {
+        unsigned end = TLB_COLUMN + (unsigned)strlen(pages->tlbs[i].tlb.text);
+        if (end > from) from = end;
+    }
+    rsc_text_put(text, "\n       TLB, %s pages", rsc_show_bytes(pages->page_bytes).text);
+    rsc_text_right(text, from + 9, "lookups");
+    rsc_text_right(text, from + 17, "misses");
+    rsc_text_right(text, from + 26, "local");
+    rsc_text_right(text, from + 35, per_reference ? "/k refs" : "MPKI");
+    rsc_text_put(text, "\n");
+    for (size_t i = 0; i <= pages->tlb_count; i++) {
+        const struct rsc_sim_tlb_result *tlb = i < pages->tlb_count ? &pages->tlbs[i] : NULL;
+        uint64_t misses = rsc_kinds_sum(tlb ? tlb->misses : pages->walks);
+        rsc_text_put(text, "%s", tlb ? tlb->tlb.name : "");
+        rsc_text_pad_to(text, TLB_COLUMN);
+        rsc_text_put(text, "%s", tlb ? tlb->tlb.text : "page walks");
+        if (tlb) rsc_text_right(text, from + 9, rsc_show_short(rsc_kinds_sum(tlb->accesses)).text);
+        rsc_text_right(text, from + 17, rsc_show_short(misses).text);
+        if (tlb) rsc_text_right(text, from + 26, rsc_show_percent(ratio(misses, rsc_kinds_sum(tlb->accesses))).text);
+        snprintf(number, sizeof number, "%.3f", 1000 * ratio(misses, per));
+        rsc_text_right(text, from + 35, number);
         rsc_text_put(text, "\n");
     }
 }
@@ -162,8 +198,11 @@ int rsc_sim_text(const struct rsc_result *of, const struct rsc_report_style *sty
     if (result->left_out)
         rsc_text_put(&text, "%s accesses are of kinds that no first-level cache handles\n",
                      rsc_show_count(result->left_out).text);
-    put_levels(&text, result, per_reference);
-    put_kinds(&text, result);
+    if (result->level_count) {
+        put_levels(&text, result, per_reference);
+        put_kinds(&text, result);
+    }
+    for (size_t i = 0; i < result->page_count; i++) put_pages(&text, result, &result->pages[i], per_reference);
     if (result->classified) put_classes(&text, result);
     if (result->window_count) put_windows(&text, result);
     put_blame(&text, result, &result->code, "code", 1);

@@ -30,10 +30,15 @@ int rsc_cache_init(struct rsc_cache *cache, const struct rsc_cache_config *confi
     if (config->victim_blocks) cache->victims = calloc(config->victim_blocks, sizeof *cache->victims);
     if (config->streams) cache->streams = calloc(config->streams, sizeof *cache->streams);
     if (config->buffer_blocks) cache->writes = calloc(config->buffer_blocks, sizeof *cache->writes);
+    if (config->sector_bytes) {
+        cache->sector_shift = (uint32_t)__builtin_ctz(config->sector_bytes);
+        cache->sectors = calloc(cache->sets * cache->ways, sizeof *cache->sectors);
+    }
     if (!cache->entries || !cache->used || (state_bytes && !cache->state) ||
         (rsc_replacement_draws(config->policy) && !cache->random) ||
         (config->policy == RSC_POLICY_OPT && !cache->next_use) || (config->victim_blocks && !cache->victims) ||
-        (config->buffer_blocks && !cache->writes) || (config->streams && !cache->streams)) {
+        (config->buffer_blocks && !cache->writes) || (config->sector_bytes && !cache->sectors) ||
+        (config->streams && !cache->streams)) {
         rsc_cache_free(cache);
         return rsc_fail_memory(error, "cache");
     }
@@ -51,6 +56,7 @@ void rsc_cache_free(struct rsc_cache *cache) {
     free(cache->victims);
     free(cache->writes);
     free(cache->streams);
+    free(cache->sectors);
     if (cache->shadow) rsc_shadow_free(cache->shadow);
     free(cache->shadow);
     *cache = (struct rsc_cache){0};
@@ -134,6 +140,11 @@ static void to_front(struct rsc_cache *cache, uint64_t set, uint32_t way) {
     uint64_t *entries = cache->entries + set * cache->ways, entry = entries[way];
     memmove(entries + 1, entries, way * sizeof *entries);
     entries[0] = entry;
+    if (cache->sectors) {
+        struct rsc_sectors *sectors = cache->sectors + set * cache->ways, moved = sectors[way];
+        memmove(sectors + 1, sectors, way * sizeof *sectors);
+        sectors[0] = moved;
+    }
     if (cache->times) {
         struct rsc_frame_times *times = cache->times + set * cache->ways, moved = times[way];
         memmove(times + 1, times, way * sizeof *times);
@@ -184,6 +195,10 @@ int rsc_cache_fill(struct rsc_cache *cache, uint64_t set, uint64_t block, unsign
         cache->filled++;
     }
     *entry = block << RSC_ENTRY_SHIFT | RSC_ENTRY_VALID | flags;
+    if (cache->sectors) {
+        cache->gone_sectors = cache->sectors[set * cache->ways + way];
+        cache->sectors[set * cache->ways + way] = (struct rsc_sectors){0};
+    }
     if (cache->times) {
         cache->gone = cache->times[set * cache->ways + way];
         cache->times[set * cache->ways + way] = (struct rsc_frame_times){cache->now, cache->now};
@@ -209,6 +224,10 @@ uint64_t rsc_cache_remove(struct rsc_cache *cache, uint64_t set, int way) {
     }
     memmove(entries + way, entries + way + 1, behind * sizeof *entries);
     entries[cache->ways - 1] = 0;
+    if (cache->sectors) {
+        struct rsc_sectors *sectors = cache->sectors + set * cache->ways;
+        memmove(sectors + way, sectors + way + 1, behind * sizeof *sectors);
+    }
     if (cache->times) {
         struct rsc_frame_times *times = cache->times + set * cache->ways;
         memmove(times + way, times + way + 1, behind * sizeof *times);
@@ -233,6 +252,8 @@ uint64_t rsc_cache_take(struct rsc_cache *cache, uint64_t block) {
 uint64_t rsc_cache_count_dirty(const struct rsc_cache *cache) {
     uint64_t dirty = 0;
     for (uint32_t i = 0; i < cache->victim_count; i++) dirty += cache->victims[i] & RSC_ENTRY_DIRTY;
-    for (uint64_t i = 0; i < cache->sets * cache->ways; i++) dirty += cache->entries[i] & RSC_ENTRY_DIRTY;
+    for (uint64_t i = 0; i < cache->sets * cache->ways; i++)
+        if (cache->entries[i] & RSC_ENTRY_DIRTY)
+            dirty += cache->sectors ? (uint64_t)__builtin_popcountll(cache->sectors[i].dirty) : 1;
     return dirty;
 }

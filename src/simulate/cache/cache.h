@@ -60,6 +60,11 @@ struct rsc_cache_stream {
     int direction; /* 1, -1, or 0: one block seen so far */
 };
 
+/* The sectors of a block, the first in bit 0. The entry is dirty if one of them is. */
+struct rsc_sectors {
+    uint64_t valid, dirty;
+};
+
 struct rsc_cache {
     struct rsc_cache_config config;
     uint64_t sets;
@@ -80,6 +85,11 @@ struct rsc_cache {
     /* Only for Belady's optimum: the next use of each entry, and of the requested block. */
     uint64_t *next_use; /* owned; NULL: another policy */
     uint64_t coming;
+
+    /* Only with sectors: */
+    struct rsc_sectors *sectors; /* owned: beside entries; NULL: blocks are whole */
+    uint32_t sector_shift;
+    struct rsc_sectors gone_sectors; /* of the block that the last fill evicted */
 
     /* Beside the cache, if configured: */
     uint64_t *victims;          /* owned: entries of the victim cache, the newest first */
@@ -133,7 +143,11 @@ static inline uint64_t *rsc_cache_entry(struct rsc_cache *cache, uint64_t set, i
 }
 static inline uint64_t rsc_entry_block(uint64_t entry) { return entry >> RSC_ENTRY_SHIFT; }
 
-/* Number of dirty entries, including the victim cache's. */
+static inline struct rsc_sectors *rsc_cache_sectors(struct rsc_cache *cache, uint64_t set, int way) {
+    return &cache->sectors[set * cache->ways + (uint64_t)way];
+}
+
+/* Number of dirty entries, including the victim cache's; of dirty sectors, if there are sectors. */
 uint64_t rsc_cache_count_dirty(const struct rsc_cache *cache);
 
 #endif

@@ -7,8 +7,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 
-const char *const rsc_policy_names[RSC_POLICY_COUNT] = {"lru",   "random", "fifo",  "plru", "nru",
-                                                        "srrip", "brrip",  "drrip", "opt"};
+const char *const rsc_cache_names[RSC_CACHE_NAMES] = {"l1", "l1i", "l1d", "l2", "l3", "l4", "l5", "l6"};
 
 #define PREFETCH_MAX 64
 #define STREAMS_MAX 64
@@ -21,30 +20,22 @@ static int has_name(const char *word, size_t length, const char *name) {
     return strlen(name) == length && !memcmp(word, name, length);
 }
 
-static const struct {
-    const char *name;
-    unsigned level, kinds;
-} places[] = {
-    {"l1", 1, RSC_KINDS_ALL},
-    {"l1i", 1, RSC_KIND_BIT(RSC_FETCH)},
-    {"l1d", 1, RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE)},
-    {"l2", 2, RSC_KINDS_ALL},
-    {"l3", 3, RSC_KINDS_ALL},
-};
-
 static int refuse(const char *name, const char *text, struct rsc_error *error, const char *why) {
     return rsc_fail(error, RSC_EINVAL, "--%s %.60s: %s", name, text, why);
 }
 
 static int find_place(const char *name, char to[8], unsigned *level, unsigned *kinds, struct rsc_error *error) {
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (strcmp(places[i].name, name)) continue;
+    for (size_t i = 0; i < RSC_CACHE_NAMES; i++) {
+        if (strcmp(rsc_cache_names[i], name)) continue;
         snprintf(to, 8, "%s", name);
-        *level = places[i].level;
-        *kinds = places[i].kinds;
+        *level = (unsigned)(name[1] - '0');
+        *kinds = name[2] == 'i'   ? RSC_KIND_BIT(RSC_FETCH)
+                 : name[2] == 'd' ? RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE)
+                                  : RSC_KINDS_ALL;
         return 0;
     }
-    return rsc_fail(error, RSC_EINVAL, "unknown cache %.40s: not one of l1, l1i, l1d, l2, l3", name);
+    return rsc_fail(error, RSC_EINVAL, "unknown cache %.40s: not one of l1, l1i, l1d, l2 to l%d", name,
+                    RSC_SIM_LEVELS_MAX);
 }
 
 /* Parses "name=N" with N from 1 to `most`. Returns 0 for another word, -1 for a bad number. */
@@ -59,12 +50,11 @@ static int parse_count(const char *word, size_t length, const char *name, uint64
 
 /* Parses a word after the geometry. Returns 1, 0 for an unknown word, -1 for a bad number. */
 static int parse_word(struct rsc_cache_config *config, const char *word, size_t length) {
-    int found;
-    for (int policy = 0; policy < RSC_POLICY_COUNT; policy++)
-        if (has_name(word, length, rsc_policy_names[policy])) {
-            config->policy = (enum rsc_policy)policy;
-            return 1;
-        }
+    int found = rsc_policy_named(word, length);
+    if (found >= 0) {
+        config->policy = (enum rsc_policy)found;
+        return 1;
+    }
     if (has_name(word, length, "wb")) config->write_through = 0;
     else if (has_name(word, length, "wt")) config->write_through = 1;
     else if (has_name(word, length, "wa")) config->no_write_allocate = 0;
@@ -80,6 +70,7 @@ static int parse_word(struct rsc_cache_config *config, const char *word, size_t 
     else if ((found = parse_count(word, length, "depth", PREFETCH_MAX, &config->stream_depth)) != 0) return found;
     else if ((found = parse_count(word, length, "per", RSC_THREADS_MAX, &config->threads_each)) != 0) return found;
     else if ((found = parse_count(word, length, "victim", 65536, &config->victim_blocks)) != 0) return found;
+    else if ((found = parse_count(word, length, "sector", BLOCK_MAX, &config->sector_bytes)) != 0) return found;
     else return parse_count(word, length, "buffer", 65536, &config->buffer_blocks);
     return 1;
 }
@@ -96,6 +87,13 @@ static int check_geometry(const struct rsc_cache_config *config, const char *tex
                         config->name, text, (unsigned long long)way_bytes);
     if (config->size_bytes / config->block_bytes > BLOCKS_MAX)
         return refuse(config->name, text, error, "more blocks than can be simulated (2^36)");
+    uint32_t sector = config->sector_bytes;
+    if (sector &&
+        ((sector & (sector - 1)) || sector >= config->block_bytes || config->block_bytes / sector > RSC_SECTORS_MAX))
+        return refuse(config->name, text, error, "a sector must be 1/2, 1/4 ... 1/64 of a block");
+    if (sector && (rsc_cache_prefetches(config) || config->victim_blocks || config->buffer_blocks ||
+                   config->policy == RSC_POLICY_OPT))
+        return refuse(config->name, text, error, "sector excludes prefetch, stream, victim, buffer and opt");
     if (config->prefetch_next && config->streams)
         return refuse(config->name, text, error, "prefetch and stream exclude each other");
     if (config->stream_depth && !config->streams)
@@ -177,16 +175,6 @@ int rsc_cache_sets_independent(const struct rsc_cache_config *config) {
            !config->buffer_blocks;
 }
 
-static void size_text(uint64_t bytes, char text[24]) {
-    static const char units[] = {0, 'K', 'M', 'G'};
-    int unit = 0;
-    while (unit < 3 && bytes && !(bytes & 1023)) {
-        bytes >>= 10;
-        unit++;
-    }
-    snprintf(text, 24, unit ? "%llu%c" : "%llu", (unsigned long long)bytes, units[unit]);
-}
-
 static size_t append(char *text, size_t room, size_t used, const char *word, uint64_t number) {
     if (used + 1 >= room) return used;
     int wrote = number ? snprintf(text + used, room - used, ",%s=%llu", word, (unsigned long long)number)
@@ -196,7 +184,7 @@ static size_t append(char *text, size_t room, size_t used, const char *word, uin
 
 size_t rsc_cache_config_text(const struct rsc_cache_config *config, char *text, size_t room) {
     char size[24];
-    size_text(config->size_bytes, size);
+    rsc_size_text(config->size_bytes, size);
     int wrote =
         snprintf(text, room, "%s,%u,%u,%s", size, config->ways, config->block_bytes, rsc_policy_names[config->policy]);
     size_t used = (size_t)wrote < room ? (size_t)wrote : room - 1;
@@ -213,6 +201,7 @@ size_t rsc_cache_config_text(const struct rsc_cache_config *config, char *text, 
     if (config->streams) used = append(text, room, used, "depth", config->stream_depth);
     if (config->victim_blocks) used = append(text, room, used, "victim", config->victim_blocks);
     if (config->buffer_blocks) used = append(text, room, used, "buffer", config->buffer_blocks);
+    if (config->sector_bytes) used = append(text, room, used, "sector", config->sector_bytes);
     return used;
 }
 
@@ -240,6 +229,12 @@ int rsc_sim_config_add(struct rsc_sim_config *sim, const struct rsc_cache_config
     return 0;
 }
 
+int rsc_sim_config_add_tlb(struct rsc_sim_config *sim, const struct rsc_tlb_config *tlb, struct rsc_error *error) {
+    if (sim->tlb_count == RSC_SIM_TLBS_MAX) return rsc_fail(error, RSC_ELIMIT, "more than %d TLBs", RSC_SIM_TLBS_MAX);
+    sim->tlbs[sim->tlb_count++] = *tlb;
+    return 0;
+}
+
 const struct rsc_cache_config *rsc_sim_config_primary(const struct rsc_sim_config *sim, const char *name) {
     for (size_t i = 0; i < sim->count; i++)
         if (!strcmp(sim->caches[i].name, name)) return &sim->caches[i];
@@ -247,14 +242,6 @@ const struct rsc_cache_config *rsc_sim_config_primary(const struct rsc_sim_confi
 }
 
 /* ---- checks across caches ---- */
-
-static int check_shares(const struct rsc_cache_config *above, const struct rsc_cache_config *below,
-                        struct rsc_error *error) {
-    if (!above || !below || !below->threads_each) return 0;
-    if (!above->threads_each || below->threads_each % above->threads_each)
-        return rsc_fail(error, RSC_EINVAL, "--%s serves fewer threads than --%s above it", below->name, above->name);
-    return 0;
-}
 
 /* A primary cache right above that is larger, or NULL. */
 static const struct rsc_cache_config *larger_above(const struct rsc_sim_config *sim,
@@ -302,10 +289,11 @@ static int check_cache(const struct rsc_sim_config *sim, const struct rsc_cache_
     if (cache->inclusive && cache->level == sim->caches[0].level)
         return rsc_fail(error, RSC_EINVAL, "--%s cannot be inclusive: there is nothing above it", cache->name);
     if (sim->coherent && (rsc_cache_prefetches(cache) || cache->victim_blocks || cache->buffer_blocks ||
-                          (alternative && cache->threads_each)))
-        return rsc_fail(error, RSC_EINVAL,
-                        "--%s: --coherent does not support prefetch, stream, victim, buffer or private alternatives",
-                        cache->name);
+                          cache->sector_bytes || (alternative && cache->threads_each)))
+        return rsc_fail(
+            error, RSC_EINVAL,
+            "--%s: --coherent does not support prefetch, stream, victim, buffer, sector or private alternatives",
+            cache->name);
     return cache->policy == RSC_POLICY_OPT ? check_optimum(sim, cache, error) : 0;
 }
 
@@ -317,29 +305,43 @@ static int check_alls(const struct rsc_sim_config *sim, struct rsc_error *error)
             if (sim->caches[k].level >= all->level)
                 return rsc_fail(error, RSC_EINVAL, "--%s all: with --%s, a --%s of one size is needed too", all->name,
                                 sim->caches[k].name, all->name);
-        if (all->level == 3 && sim->count && sim->caches[sim->count - 1].level != 2)
-            return rsc_fail(error, RSC_EINVAL, "--l3 without --l2");
+        if (all->level > 2 && sim->count && sim->caches[sim->count - 1].level != all->level - 1)
+            return rsc_fail(error, RSC_EINVAL, "--l%u without --l%u", all->level, all->level - 1);
+    }
+    return 0;
+}
+
+/* Levels follow each other, and a cache serves at least the threads of those above it. */
+static int check_levels(const struct rsc_sim_config *sim, struct rsc_error *error) {
+    for (size_t i = 0; i < sim->count; i++) {
+        const struct rsc_cache_config *below = &sim->caches[i];
+        if (i && below->level > sim->caches[i - 1].level + 1)
+            return rsc_fail(error, RSC_EINVAL, "--l%u without --l%u", below->level, below->level - 1);
+        for (size_t k = 0; k < i && rsc_sim_config_primary(sim, below->name) == below; k++) {
+            const struct rsc_cache_config *above = &sim->caches[k];
+            if (above->level + 1 != below->level || rsc_sim_config_primary(sim, above->name) != above ||
+                !below->threads_each)
+                continue;
+            if (!above->threads_each || below->threads_each % above->threads_each)
+                return rsc_fail(error, RSC_EINVAL, "--%s serves fewer threads than --%s above it", below->name,
+                                above->name);
+        }
     }
     return 0;
 }
 
 int rsc_sim_config_check(const struct rsc_sim_config *sim, struct rsc_error *error) {
-    const struct rsc_cache_config *l1 = rsc_sim_config_primary(sim, "l1"), *l1i = rsc_sim_config_primary(sim, "l1i"),
-                                  *l1d = rsc_sim_config_primary(sim, "l1d"), *l2 = rsc_sim_config_primary(sim, "l2"),
-                                  *l3 = rsc_sim_config_primary(sim, "l3");
     int status;
-    if (!sim->count && !sim->all_count)
+    if (!sim->count && !sim->all_count && !sim->pages)
         return rsc_fail(error, RSC_EINVAL, "no cache is given: --l1d 32K,8,64 --l2 1M,16,64, or --machine this");
-    if (l1 && (l1i || l1d))
+    if (rsc_sim_config_primary(sim, "l1") && (rsc_sim_config_primary(sim, "l1i") || rsc_sim_config_primary(sim, "l1d")))
         return rsc_fail(error, RSC_EINVAL, "--l1 serves instructions and data: it excludes --l1i and --l1d");
-    if (l3 && !l2 && (l1 || l1i || l1d)) return rsc_fail(error, RSC_EINVAL, "--l3 without --l2");
-    if ((status = check_shares(l1, l2, error)) < 0 || (status = check_shares(l1i, l2, error)) < 0 ||
-        (status = check_shares(l1d, l2, error)) < 0 || (status = check_shares(l2, l3, error)) < 0)
-        return status;
+    if ((status = check_levels(sim, error)) < 0) return status;
     for (size_t i = 0; sim->coherent && (!i || i < sim->count); i++)
         if (!sim->count || (sim->caches[i].level == sim->caches[0].level && !sim->caches[i].threads_each))
             return rsc_fail(error, RSC_EINVAL, "--coherent: the first level is not private (32K,8,64,private)");
     for (size_t i = 0; i < sim->count; i++)
         if ((status = check_cache(sim, &sim->caches[i], error)) < 0) return status;
-    return check_alls(sim, error);
+    if ((status = check_alls(sim, error)) < 0) return status;
+    return rsc_tlb_configs_check(sim->tlbs, sim->tlb_count, sim->pages, error);
 }

@@ -12,7 +12,8 @@
  * process id, as paper 001 does), pages (index from simulated physical pages),
  * prefetch or prefetch=N (of the next 1 or N blocks on a miss), stream=N (a stream
  * prefetcher that follows N streams) with depth=D (blocks ahead, 4), victim=N (a victim cache of N blocks),
- * buffer=N (a write buffer of N blocks towards the next level).
+ * buffer=N (a write buffer of N blocks towards the next level), sector=N (sub-blocks: a
+ * miss fetches only the sectors of N bytes it touches; each has its own valid and dirty bit).
  */
 #ifndef RSC_SIMULATE_CACHE_CACHE_CONFIG_H
 #define RSC_SIMULATE_CACHE_CACHE_CONFIG_H
@@ -24,21 +25,7 @@
 #include <reusescope/trace.h>
 
 #include "profile/sim_result.h"
-
-enum rsc_policy {
-    RSC_POLICY_LRU,
-    RSC_POLICY_RANDOM, /* a generator for each set, so that sets are independent */
-    RSC_POLICY_FIFO,
-    RSC_POLICY_PLRU, /* a binary tree over any number of ways */
-    RSC_POLICY_NRU,
-    RSC_POLICY_SRRIP, /* RRIP: 2-bit re-reference predictions, hit priority (Jaleel et al., 2010) */
-    RSC_POLICY_BRRIP,
-    RSC_POLICY_DRRIP, /* duels between the sets: no set can be simulated alone */
-    RSC_POLICY_OPT,   /* Belady's optimum: needs the future, so a second pass */
-    RSC_POLICY_COUNT,
-};
-
-extern const char *const rsc_policy_names[RSC_POLICY_COUNT];
+#include "simulate/cache/tlb_config.h"
 
 enum rsc_indexing {
     RSC_INDEX_VIRTUAL, /* block number modulo the number of sets: bit selection if that is a power of two */
@@ -49,12 +36,13 @@ enum rsc_indexing {
 #define RSC_SIM_PAGE_SHIFT 12
 
 struct rsc_cache_config {
-    char name[8];    /* "l1i", "l1d", "l1", "l2", "l3" */
+    char name[8];    /* of rsc_cache_names */
     unsigned level;  /* from 1 */
     unsigned kinds;  /* RSC_KIND_BIT()s of the accesses it serves */
     uint64_t size_bytes;
     uint32_t ways;
     uint32_t block_bytes; /* a power of two */
+    uint32_t sector_bytes; /* a power of two that cuts a block into at most 64; 0: blocks are whole */
     enum rsc_policy policy;
     enum rsc_indexing indexing;
     uint32_t threads_each; /* threads per cache; 0: one cache for all */
@@ -87,8 +75,13 @@ struct rsc_all_config {
 };
 
 #define RSC_SIM_ALLS_MAX 8
-#define RSC_SIM_LEVELS_MAX 3
+#define RSC_SIM_LEVELS_MAX 6
 #define RSC_SIM_CACHES_MAX 64 /* of one hierarchy, alternatives too */
+#define RSC_SECTORS_MAX 64
+
+/* "l1", "l1i", "l1d", "l2" to "l6": in the order of results. */
+#define RSC_CACHE_NAMES (RSC_SIM_LEVELS_MAX + 2)
+extern const char *const rsc_cache_names[RSC_CACHE_NAMES];
 
 /*
  * Caches in order of level, instruction cache before data cache. If several have
@@ -100,6 +93,9 @@ struct rsc_sim_config {
     size_t count;
     struct rsc_all_config alls[RSC_SIM_ALLS_MAX];
     size_t all_count;
+    struct rsc_tlb_config tlbs[RSC_SIM_TLBS_MAX];
+    size_t tlb_count;
+    uint64_t pages; /* page sizes to simulate, each by itself: the sum of their bytes; 0: no TLBs */
     uint64_t seed; /* of random, brrip, drrip and page-mapped indexing */
     int coherent;  /* MESI between the private caches of different threads */
 };
@@ -133,6 +129,8 @@ const struct rsc_cache_config *rsc_sim_config_primary(const struct rsc_sim_confi
 
 /* Appends a cache in its place. RSC_ELIMIT when there are too many. */
 int rsc_sim_config_add(struct rsc_sim_config *sim, const struct rsc_cache_config *cache, struct rsc_error *error);
+
+int rsc_sim_config_add_tlb(struct rsc_sim_config *sim, const struct rsc_tlb_config *tlb, struct rsc_error *error);
 
 /* Finds a cache smaller than a primary one above it, usually a mistake. Prefers an inclusive one, which cannot be
  * inclusive then. */

@@ -23,8 +23,8 @@ static int usual(const struct rsc_level *level) {
     uint64_t sets = rsc_cache_sets(config);
     return config->policy == RSC_POLICY_LRU && !config->write_through && !config->no_write_allocate &&
            !config->threads_each && config->indexing == RSC_INDEX_VIRTUAL && !(sets & (sets - 1)) &&
-           config->ways <= RSC_FAST_WAYS_MAX && rsc_cache_sets_independent(config) && !level->tap.request &&
-           !level->watch.seen;
+           config->ways <= RSC_FAST_WAYS_MAX && !config->sector_bytes && rsc_cache_sets_independent(config) &&
+           !level->tap.request && !level->watch.seen;
 }
 
 static int can_be_fast(const struct rsc_sim *sim) {

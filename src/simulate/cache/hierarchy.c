@@ -208,12 +208,22 @@ static void hit(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *c
     write_here(hierarchy, number, cache, entry, request);
 }
 
-/* Removes a block that an inclusive level evicts from the caches above. Returns whether one of them had it dirty. */
-static int take_from_above(struct rsc_hierarchy *hierarchy, int number, uint64_t addr, uint32_t bytes,
-                           uint32_t thread) {
+/* The sectors of a cache's block that lie in `bytes` from `addr` on; the first and last may lie there in part. */
+static uint64_t sectors_in(const struct rsc_cache *cache, uint64_t addr, uint64_t bytes) {
+    uint64_t most = ((uint64_t)cache->config.block_bytes >> cache->sector_shift) - 1;
+    uint64_t first = addr >> cache->sector_shift & most, last = (addr + bytes - 1) >> cache->sector_shift & most;
+    return (last == 63 ? UINT64_MAX : (1ull << (last + 1)) - 1) & ~((1ull << first) - 1);
+}
+
+/*
+ * Removes a block that an inclusive level evicts from the caches above. Returns whether one of them had it dirty, or
+ * which of its sectors.
+ */
+static uint64_t take_from_above(struct rsc_hierarchy *hierarchy, int number, const struct rsc_cache *own, uint64_t addr,
+                                uint32_t thread) {
     const struct rsc_level *level = &hierarchy->levels[number];
-    uint32_t each = level->config.threads_each;
-    int dirty = 0;
+    uint32_t each = level->config.threads_each, bytes = level->config.block_bytes;
+    uint64_t dirty = 0;
     for (size_t i = 0; i < hierarchy->level_count; i++) {
         struct rsc_level *above = &hierarchy->levels[i];
         if (above->config.level >= level->config.level) continue;
@@ -225,28 +235,32 @@ static int take_from_above(struct rsc_hierarchy *hierarchy, int number, uint64_t
                  block++) {
                 uint64_t entry = rsc_cache_take(cache, block);
                 above->counts.back_invalidated += entry != 0;
-                dirty |= (entry & RSC_ENTRY_DIRTY) != 0;
+                if (!(entry & RSC_ENTRY_DIRTY)) continue;
+                uint64_t low = block << cache->block_shift, size = 1ull << cache->block_shift;
+                dirty |= !own->sectors ? 1 : size < bytes ? sectors_in(own, low, size) : sectors_in(own, addr, bytes);
             }
         }
     }
     return dirty;
 }
 
-/* Finishes an eviction: removes the block above if the level is inclusive, and writes dirty data below. */
+/*
+ * Finishes an eviction: removes the block above if the level is inclusive, and writes dirty data below. `dirty` is
+ * whether it was, or which of its sectors.
+ */
 static void evict(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t evicted,
-                  const struct rsc_request *request) {
+                  uint64_t dirty, const struct rsc_request *request) {
     struct rsc_level *level = &hierarchy->levels[number];
     uint64_t addr = rsc_entry_block(evicted) << cache->block_shift;
-    int dirty = (evicted & RSC_ENTRY_DIRTY) != 0;
-    if (level->config.inclusive)
-        dirty |= take_from_above(hierarchy, number, addr, level->config.block_bytes, request->thread);
-    if (!dirty) return;
     struct rsc_request back = *request;
-    back.addr = addr;
-    back.bytes = level->config.block_bytes;
+    if (level->config.inclusive) dirty |= take_from_above(hierarchy, number, cache, addr, request->thread);
     back.op = RSC_OP_WRITE_BACK;
-    level->counts.writebacks++;
-    ask_below(hierarchy, number, cache, &back);
+    back.bytes = cache->sectors ? level->config.sector_bytes : level->config.block_bytes;
+    for (; dirty; dirty &= dirty - 1) {
+        back.addr = addr + (uint64_t)__builtin_ctzll(dirty) * back.bytes;
+        level->counts.writebacks++;
+        ask_below(hierarchy, number, cache, &back);
+    }
 }
 
 /* Inserts a block. Returns the entry that leaves: with a victim cache, the one it drops. */
@@ -288,7 +302,7 @@ static void prefetch(struct rsc_hierarchy *hierarchy, int number, struct rsc_cac
     hierarchy->levels[number].counts.prefetches++;
     uint64_t evicted = put_in(cache, set, block, RSC_ENTRY_PREFETCHED, &way);
     ask_below(hierarchy, number, cache, &ahead);
-    if (evicted) evict(hierarchy, number, cache, evicted, &ahead);
+    if (evicted) evict(hierarchy, number, cache, evicted, evicted & RSC_ENTRY_DIRTY, &ahead);
 }
 
 /*
@@ -342,7 +356,50 @@ static uint64_t miss(struct rsc_hierarchy *hierarchy, int number, struct rsc_cac
         level->counts.writethroughs++;
         ask_below(hierarchy, number, cache, request);
     }
-    if (evicted) evict(hierarchy, number, cache, evicted, request);
+    if (evicted) evict(hierarchy, number, cache, evicted, evicted & RSC_ENTRY_DIRTY, request);
+    return evicted;
+}
+
+/*
+ * Serves a request of a cache with sectors: those it lacks are read one by one. A block that has not all of them is
+ * used as by a hit, but the request missed. Returns the evicted entry.
+ */
+static uint64_t serve_sectors(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t set,
+                              uint64_t block, int way, const struct rsc_request *request) {
+    struct rsc_level *level = &hierarchy->levels[number];
+    const struct rsc_cache_config *config = &level->config;
+    uint64_t wanted = sectors_in(cache, request->addr, request->bytes ? request->bytes : 1), evicted = 0;
+    int write = rsc_is_write(request), through = write && config->write_through;
+    struct rsc_sectors gone = {0};
+    if (way >= 0) way = rsc_cache_touch(cache, set, way);
+    uint64_t missing = wanted & ~(way >= 0 ? rsc_cache_sectors(cache, set, way)->valid : 0);
+    if (missing && write && config->no_write_allocate) {
+        level->counts.writethroughs++;
+        ask_below(hierarchy, number, cache, request);
+        return 0;
+    }
+    if (way < 0) {
+        way = rsc_cache_fill(cache, set, block, 0, &evicted);
+        gone = cache->gone_sectors;
+    }
+    struct rsc_sectors *sectors = rsc_cache_sectors(cache, set, way);
+    sectors->valid |= wanted;
+    if (write && !through) {
+        sectors->dirty |= wanted;
+        *rsc_cache_entry(cache, set, way) |= RSC_ENTRY_DIRTY;
+    }
+    struct rsc_request read = *request;
+    read.op = request->op == RSC_OP_PREFETCH ? RSC_OP_PREFETCH : RSC_OP_READ;
+    read.bytes = config->sector_bytes;
+    for (; missing && request->op != RSC_OP_WRITE_BACK; missing &= missing - 1) {
+        read.addr = (block << cache->block_shift) + (uint64_t)__builtin_ctzll(missing) * read.bytes;
+        ask_below(hierarchy, number, cache, &read);
+    }
+    if (through) {
+        level->counts.writethroughs++;
+        ask_below(hierarchy, number, cache, request);
+    }
+    if (evicted) evict(hierarchy, number, cache, evicted, gone.dirty, request);
     return evicted;
 }
 
@@ -401,6 +458,14 @@ static void serve(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache 
     if (way < 0 && cache->victims && swapped(hierarchy, number, cache, set, block, request)) {
         if (rsc_is_demand(request)) level->counts.victim_hits++;
         count(hierarchy, number, request, 0, 0);
+        return;
+    }
+    if (cache->sectors) {
+        uint64_t wanted = sectors_in(cache, request->addr, request->bytes ? request->bytes : 1);
+        int lacks = way < 0 || (wanted & ~rsc_cache_sectors(cache, set, way)->valid);
+        if (way >= 0 && lacks && rsc_is_demand(request)) level->counts.sector_misses++;
+        count(hierarchy, number, request, lacks, class);
+        serve_sectors(hierarchy, number, cache, set, block, way, request);
         return;
     }
     count(hierarchy, number, request, way < 0, class);

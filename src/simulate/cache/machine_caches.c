@@ -52,8 +52,15 @@ static int read_line(struct rsc_sim_config *config, char *line, const char *path
     text = strtok_r(NULL, " \t\r", &rest);
     if (!text || strtok_r(NULL, " \t\r", &rest))
         return rsc_fail(error, RSC_EFORMAT, "%s: line %u: not NAME SIZE,WAYS,BLOCK[,WORD...]", path, number);
-    int status = rsc_cache_config_parse(&cache, name, text, &inner);
-    if (!status) status = rsc_sim_config_add(config, &cache, &inner);
+    int status;
+    if (rsc_tlb_name_is(name)) {
+        struct rsc_tlb_config tlb;
+        status = rsc_tlb_config_parse(&tlb, name, text, &inner);
+        if (!status) status = rsc_sim_config_add_tlb(config, &tlb, &inner);
+    } else {
+        status = rsc_cache_config_parse(&cache, name, text, &inner);
+        if (!status) status = rsc_sim_config_add(config, &cache, &inner);
+    }
     return status < 0 ? rsc_fail(error, RSC_EFORMAT, "%s: line %u: %.300s", path, number, inner.message) : 0;
 }
 

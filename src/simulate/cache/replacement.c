@@ -7,6 +7,16 @@
 #define PSEL_MAX 1023
 #define LEADERS 32
 
+const char *const rsc_policy_names[RSC_POLICY_COUNT] = {"lru",   "random", "fifo",  "plru", "nru",
+                                                        "srrip", "brrip",  "drrip", "opt"};
+
+int rsc_policy_named(const char *word, size_t length) {
+    for (int policy = 0; policy < RSC_POLICY_COUNT; policy++)
+        if (strlen(rsc_policy_names[policy]) == length && !memcmp(word, rsc_policy_names[policy], length))
+            return policy;
+    return -1;
+}
+
 int rsc_replacement_draws(enum rsc_policy policy) {
     return policy == RSC_POLICY_RANDOM || policy == RSC_POLICY_BRRIP || policy == RSC_POLICY_DRRIP;
 }
