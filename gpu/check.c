@@ -8,7 +8,7 @@
  * Sizes cluster around tiles and chunks; shapes are all equal, all distinct,
  * cycles, chains of ever older previous uses, hot lines, far apart regions. Chunks
  * are of a fixed length or grow by themselves. Stacks have several line sizes,
- * samples of lines, or are kept per thread. Then HP-RDA on the device against
+ * samples of lines, or are kept per thread. Then the outcome of every reference; then HP-RDA on the device against
  * HP-RDA on the CPU, estimate and bounds.
  */
 #include <inttypes.h>
@@ -77,6 +77,24 @@ static void on_the_cpu(struct wanted *wanted, const uint64_t *words, uint64_t co
     }
     free(lines);
     free(times);
+}
+
+/* ---- outcomes ---- */
+
+/* What came back, in order, and where it goes; tags are numbers of references. */
+struct outcomes {
+    uint32_t *rd, *last_tag;
+    uint64_t *ri, taken;
+};
+
+static int keep_outcomes(void *context, const struct rsc_gpu_outcomes *outcomes) {
+    struct outcomes *all = context;
+    memcpy(all->rd + all->taken, outcomes->rd, outcomes->count * sizeof *all->rd);
+    if (outcomes->last_tag)
+        memcpy(all->last_tag + all->taken, outcomes->last_tag, outcomes->count * sizeof *all->last_tag);
+    if (outcomes->ri) memcpy(all->ri + all->taken, outcomes->ri, outcomes->count * sizeof *all->ri);
+    all->taken += outcomes->count;
+    return 0;
 }
 
 static uint64_t awkward_size(struct rsc_rng *rng, uint64_t tile, uint64_t chunk, uint64_t most) {
@@ -159,26 +177,31 @@ static int compare(const struct rsc_gpu_result *got, const struct wanted *wanted
     return wrong;
 }
 
-/* The words through the plugin in parts of any size; exits on failure. */
+/* The words through the plugin in parts of any size, watched from word `from` on; exits on failure. */
 static void on_the_device(struct rsc_gpu_result *results, struct rsc_gpu_bounds *bounds,
                           const struct rsc_gpu_options *options, const uint64_t *words, uint64_t count,
-                          struct rsc_rng *rng) {
+                          const struct rsc_gpu_watch *watch, uint64_t from, struct rsc_rng *rng) {
     const struct rsc_gpu_plugin *plugin = rsc_gpu_plugin();
     char message[RSC_GPU_MESSAGE_BYTES];
     void *session;
     int status = plugin->open(&session, options, message);
-    if (!status && !rsc_rng_below(rng, 4)) { /* all at once: chunks shrink towards the end */
+    if (!status && watch && !from) status = plugin->watch(session, watch, results, message);
+    if (!status && !watch && !rsc_rng_below(rng, 4)) { /* all at once: chunks shrink towards the end */
         status = plugin->push(session, words, count, message);
         count = 0;
     }
     for (uint64_t done = 0; !status && done < count;) {
         uint64_t *buffer;
+        uint32_t *tags;
         size_t room;
-        status = plugin->buffer(session, &buffer, &room, message);
+        if (watch && from && done == from) status = plugin->watch(session, watch, results, message);
+        if (!status) status = plugin->buffer(session, &buffer, &tags, &room, message);
         if (status) break;
         size_t part = 1 + (size_t)rsc_rng_below(rng, room);
         if (part > count - done) part = (size_t)(count - done);
+        if (watch && done < from && part > from - done) part = (size_t)(from - done);
         memcpy(buffer, words + done, part * sizeof *buffer);
+        for (size_t i = 0; tags && i < part; i++) tags[i] = (uint32_t)(done + i);
         status = plugin->commit(session, part, message);
         done += part;
     }
@@ -189,6 +212,51 @@ static void on_the_device(struct rsc_gpu_result *results, struct rsc_gpu_bounds 
         exit(1);
     }
     plugin->close(session);
+}
+
+/* Every outcome from some word on, against the exact engine. Returns how many were compared; exits where they differ. */
+static uint64_t check_outcomes(unsigned long number, uint64_t seed, uint64_t *words, uint64_t longest, uint64_t tile,
+                               struct rsc_gpu_result *result) {
+    struct rsc_rng rng;
+    struct rsc_exact exact;
+    rsc_rng_seed(&rng, seed + 1, number);
+    struct rsc_gpu_options options = {
+        .struct_bytes = sizeof options, .stack_count = 1, .no_ri = !rsc_rng_below(&rng, 4)};
+    if (rsc_rng_below(&rng, 2)) options.chunk_words = 1 + rsc_rng_below(&rng, longest);
+    if (!rsc_rng_below(&rng, 5)) options.rd_cap = 1 + rsc_rng_below(&rng, 500);
+    uint64_t length = awkward_size(&rng, tile, options.chunk_words ? options.chunk_words : 4 * tile, longest);
+    uint64_t from = rsc_rng_below(&rng, 2) ? 0 : rsc_rng_below(&rng, length + 1);
+    struct outcomes all = {.rd = need(malloc((length + 1) * sizeof *all.rd)),
+                           .last_tag = need(malloc((length + 1) * sizeof *all.last_tag)),
+                           .ri = need(malloc((length + 1) * sizeof *all.ri))};
+    struct rsc_gpu_watch watch = {
+        .tags = !from, .intervals = rsc_rng_below(&rng, 2) != 0, .take = keep_outcomes, .context = &all};
+    uint32_t *rd = need(malloc((length + 1) * sizeof *rd));
+    uint64_t *ri = need(malloc((length + 1) * sizeof *ri));
+    fill(&rng, words, length, 0);
+    on_the_device(result, NULL, &options, words, length, &watch, from, &rng);
+    if (rsc_exact_init(&exact, rsc_simd_best(), 0) < 0 || rsc_exact_run(&exact, words, (uint32_t)length, rd, ri) < 0)
+        need(NULL);
+    int wrong = differ("outcomes", all.taken, from < length ? length - from : 0) |
+                differ("distinct", result->distinct, rsc_exact_distinct(&exact));
+    for (uint64_t i = from; i < length && !wrong; i++) {
+        const int first = rd[i] == RSC_RD_COLD;
+        wrong |= differ("distance", all.rd[i - from], rd[i]);
+        if (watch.tags) wrong |= differ("tag", all.last_tag[i], first ? 0 : i - ri[i]);
+        if (watch.intervals) wrong |= differ("interval", all.ri[i - from], first ? 0 : ri[i]);
+    }
+    if (wrong) {
+        fprintf(stderr, "gpu_check: seed %" PRIu64 ", outcomes of trace %lu: %" PRIu64 " words from %" PRIu64 " on\n",
+                seed, number, length, from);
+        exit(1);
+    }
+    rsc_exact_free(&exact);
+    free(all.rd);
+    free(all.last_tag);
+    free(all.ri);
+    free(rd);
+    free(ri);
+    return length - from;
 }
 
 /* ---- HP-RDA ---- */
@@ -235,7 +303,7 @@ static uint64_t check_hprda(unsigned long number, uint64_t seed, uint64_t *words
     uint64_t length =
         awkward_size(&rng, 64 * options.hprda.local, options.hprda.fragment ? options.hprda.fragment : 1000, longest);
     fill(&rng, words, length, rsc_rng_below(&rng, 8) ? 6 : 4); /* 4: four lines to one, runs */
-    on_the_device(result, bounds, &options, words, length, &rng);
+    on_the_device(result, bounds, &options, words, length, NULL, 0, &rng);
     const struct rsc_hprda_options wanted = {
         .local = options.hprda.local, .fragment = options.hprda.fragment, .no_adjust = (int)options.hprda.no_adjust};
     if (rsc_hprda_init(&hprda, &wanted) < 0) need(NULL);
@@ -277,7 +345,7 @@ int main(int count, char **arguments) {
         uint64_t length = awkward_size(&rng, tile, options.chunk_words ? options.chunk_words : 4 * tile, longest);
         fill(&rng, words, length, 6);
         choose_lines(&rng, &options, words, length);
-        on_the_device(results, NULL, &options, words, length, &rng);
+        on_the_device(results, NULL, &options, words, length, NULL, 0, &rng);
         for (uint32_t i = 0; i < options.stack_count; i++) {
             on_the_cpu(wanted, words, length, &options, &options.stacks[i]);
             if (compare(&results[i], wanted)) {
@@ -292,6 +360,9 @@ int main(int count, char **arguments) {
         references += length * options.stack_count;
     }
     printf("%lu traces, %" PRIu64 " references: identical\n", traces, references);
+    references = 0;
+    for (unsigned long t = 0; t < traces; t++) references += check_outcomes(t, seed, words, longest, tile, results);
+    printf("outcomes: %lu traces, %" PRIu64 " references: identical\n", traces, references);
     struct rsc_gpu_bounds *bounds = need(malloc(sizeof *bounds));
     references = 0;
     for (unsigned long t = 0; t < traces; t++) references += check_hprda(t, seed, words, longest, results, bounds);

@@ -77,13 +77,16 @@ u64 Session::bytes_per_position(bool wide) const {
     if (sampled || options_.per_thread) bytes += 8; /* times */
     if (sampled) bytes += 17;                       /* kept words and times, marks */
     if (options_.per_thread) bytes += id + 8;       /* unordered ids, threads */
+    if (watch_.take) bytes += 8;                    /* distances by value and by reference */
+    if (watch_.tags) bytes += 8;                    /* tags of all and of previous uses */
+    if (watch_.intervals) bytes += 8;
     return bytes;
 }
-static u64 bytes_per_line(bool wide) { return (wide ? 8 : 4) + 16; }
+u64 Session::bytes_per_line(bool wide) const { return (wide ? 8 : 4) + 16 + (watch_.tags ? sizeof(u32) : 0); }
 
 /* How many of `wanted` words fit beside the carried lines; refuses when that is next to nothing. */
 u64 Session::round_words(const Stack &stack, u64 wanted) {
-    u64 fixed = 2 * chunk_words_ * sizeof(u64), lines = 0;
+    u64 fixed = 2 * chunk_words_ * word_bytes(), lines = 0;
     for (Stack *other : stacks_) lines += other->carried * bytes_per_line(other->wide);
     lines += stack.carried * bytes_per_line(stack.wide) / 4; /* room to grow */
     u64 left = budget_ > fixed + lines ? budget_ - fixed - lines : 0;
@@ -96,7 +99,7 @@ u64 Session::round_words(const Stack &stack, u64 wanted) {
              "gpu engine: too many distinct lines for the device: %u so far, at %llu bytes each, and a chunk, at %llu bytes "
              "a reference, do not fit %.1f MiB; take a larger --line, or another engine",
              stack.carried, (unsigned long long)(bytes_per_line(stack.wide) * 5 / 4 + bytes_per_position(stack.wide || work_->wide)),
-             (unsigned long long)(2 * sizeof(u64) + 2 * bytes_per_position(stack.wide || work_->wide)), (double)budget_ / (1 << 20));
+             (unsigned long long)(2 * word_bytes() + 2 * bytes_per_position(stack.wide || work_->wide)), (double)budget_ / (1 << 20));
     return std::min(wanted, fits);
 }
 
@@ -107,6 +110,7 @@ void Session::ensure_work(u32 total, bool wide) {
     u64 room = std::max<u64>(total, options_.chunk_words ? 1024 : std::min(chunk_words_, CHUNK_STEADY)) + total / 4;
     room = std::min<u64>(room, POSITIONS_MOST);
     check(cudaStreamSynchronize(compute_stream_), "computing");
+    check(cudaStreamSynchronize(found_stream_), "computing");
     work.room = 0;
     work.wide |= wide;
     size_t id = work.wide ? 8 : 4;
@@ -114,13 +118,14 @@ void Session::ensure_work(u32 total, bool wide) {
                                               &work.unordered_ids})
         array->release();
     for (DeviceArray<u32> *array : {&work.positions, &work.sorted_positions, &work.counts, &work.before, &work.status,
-                                    &work.threads, &work.sorted_threads})
+                                    &work.threads, &work.sorted_threads, &work.tags, &work.by_value, &work.rd,
+                                    &work.last_tag})
         array->release();
-    work.times.release();
+    for (DeviceArray<u64> *array : {&work.times, &work.ri}) array->release();
     for (DeviceArray<uint2> *array : {&work.elements, &work.ranks}) array->release();
     u64 lines = 0;
     for (Stack *stack : stacks_) lines += stack->carried * bytes_per_line(stack->wide);
-    u64 most = (budget_ - std::min<u64>(budget_, lines + 2 * chunk_words_ * sizeof(u64))) / bytes_per_position(work.wide);
+    u64 most = (budget_ - std::min<u64>(budget_, lines + 2 * chunk_words_ * word_bytes())) / bytes_per_position(work.wide);
     room = std::max<u64>(total, std::min(room, most));
 
     size_t sort_bytes = 0, wide_bytes = 0, sum_bytes = 0;
@@ -146,6 +151,15 @@ void Session::ensure_work(u32 total, bool wide) {
         work.threads.allocate(room, "threads");
         work.sorted_threads.allocate(room, "threads");
     }
+    if (watch_.take) {
+        work.by_value.allocate(room, "distances");
+        work.rd.allocate(room, "distances");
+    }
+    if (watch_.tags) {
+        work.tags.allocate(room, "tags");
+        work.last_tag.allocate(room, "tags");
+    }
+    if (watch_.intervals) work.ri.allocate(room, "intervals");
     RSC_LAUNCH(write_positions, blocks_for(room, 256), 256, 0, compute_stream_, work.positions.at(), (u32)room);
     check_launch("positions");
     work.room = (u32)room;
@@ -231,7 +245,7 @@ template <class Id> void Session::order_by_thread(Stack &stack, u32 total, Id *i
 
 /* ---- computing ---- */
 
-void Session::compute(const u64 *words, u64 count, cudaEvent_t consumed) {
+void Session::compute(const u64 *words, const u32 *tags, u64 count, cudaEvent_t consumed) {
     for (size_t i = 0; i < stacks_.size(); i++) {
         Stack &stack = *stacks_[i];
         const u64 *own = words, *times = nullptr;
@@ -251,9 +265,10 @@ void Session::compute(const u64 *words, u64 count, cudaEvent_t consumed) {
         stack.references += left;
         while (left) {
             u64 part = round_words(stack, left);
-            if (stack.wide) compute_round<u64>(stack, own, times, (u32)part, consumed);
-            else compute_round<u32>(stack, own, times, (u32)part, consumed);
+            if (stack.wide) compute_round<u64>(stack, own, tags, times, (u32)part, consumed);
+            else compute_round<u32>(stack, own, tags, times, (u32)part, consumed);
             own += part;
+            if (tags) tags += part;
             if (times) times += part;
             else stack.time += part;
             left -= part;
@@ -263,9 +278,10 @@ void Session::compute(const u64 *words, u64 count, cudaEvent_t consumed) {
     timing_.chunks++;
 }
 
-/* `times` are the words' own, NULL where they follow each other. */
+/* `times` are the words' own, NULL where they follow each other. `tags` may be NULL. */
 template <class Id>
-void Session::compute_round(Stack &stack, const u64 *words, const u64 *times, u32 count, cudaEvent_t consumed) {
+void Session::compute_round(Stack &stack, const u64 *words, const u32 *tags, const u64 *times, u32 count,
+                            cudaEvent_t consumed) {
     u32 carried = stack.carried, total = carried + count;
     ensure_work(total, sizeof(Id) == 8);
     Work &work = *work_;
@@ -281,6 +297,10 @@ void Session::compute_round(Stack &stack, const u64 *words, const u64 *times, u3
     RSC_LAUNCH(make_ids<Id>, std::min(processors_ * 16, blocks_for(count, 256)), 256, 0, stream, words, (u64)count,
                rule_of(stack, options_), table_of(stack), made + carried);
     check_launch("line numbers");
+    if (tags && carried)
+        check(cudaMemcpyAsync(work.tags.at(), stack.carry_tags.at(), carried * sizeof(u32), cudaMemcpyDeviceToDevice, stream), "tags");
+    if (tags)
+        check(cudaMemcpyAsync(work.tags.at() + carried, tags, count * sizeof(u32), cudaMemcpyDeviceToDevice, stream), "tags");
     if (!times) check(cudaEventRecord(consumed, stream), "event");
     if (times && carried)
         check(cudaMemcpyAsync(work.times.at(), stack.carry_times.at(), carried * sizeof(u64), cudaMemcpyDeviceToDevice, stream), "times");
@@ -306,6 +326,7 @@ void Session::compute_round(Stack &stack, const u64 *words, const u64 *times, u3
     find_previous(total);
     /* a carried line has no previous use, so it is not counted, wherever it stands */
     count_distances(stack, options_.per_thread ? 0 : carried, total);
+    if (watch_.take) copy_outcomes(carried, total, clock);
 
     phase(PHASE_CARRY);
     check(cudaStreamSynchronize(stream), "computing");
@@ -313,8 +334,9 @@ void Session::compute_round(Stack &stack, const u64 *words, const u64 *times, u3
     stack.next_times.ensure(stack.next_times.room() < lines ? std::min<u64>((u64)lines + lines / 4, POSITIONS_MOST) : 0, "carried lines");
     /* the old ids are in work.ids as well: theirs may be overwritten at once */
     if (stack.carry_ids.room() < lines * sizeof(Id)) stack.carry_ids.allocate(stack.next_times.room() * sizeof(Id), "carried lines");
+    if (tags) stack.carry_tags.ensure(stack.carry_tags.room() < lines ? stack.next_times.room() : 0, "carried lines");
     RSC_LAUNCH(carry_over<Id>, blocks_for(total, 256), 256, 0, stream, (const uint2 *)work.ranks.at(), total, (const Id *)ids, clock,
-               (Id *)stack.carry_ids.at(), stack.next_times.at());
+               tags ? (const u32 *)work.tags.at() : nullptr, (Id *)stack.carry_ids.at(), stack.next_times.at(), stack.carry_tags.at());
     check_launch("carried lines");
     stack.carry_times.swap(stack.next_times);
     stack.carried = lines;
@@ -375,7 +397,32 @@ void Session::count_distances(Stack &stack, u32 first, u32 total) {
     }
     phase(PHASE_LAST);
     LastArguments last = {from, small + 1, tiles, options_.rd_cap ? options_.rd_cap : ~0ull, stack.histograms.at(),
-                          stack.histograms.at() + 2 * RSC_GPU_BINS};
+                          stack.histograms.at() + 2 * RSC_GPU_BINS, watch_.take ? work.by_value.at() : nullptr};
     RSC_LAUNCH(count_last, std::min(tiles, processors_ * 4), THREADS, tile_shared_bytes(LAST_BITS), compute_stream_, last);
     check_launch("counting");
+}
+
+/* Sends the outcomes of the round on their way, and takes those of the round before while the device works. */
+void Session::copy_outcomes(u32 carried, u32 total, const Clock &clock) {
+    Work &work = *work_;
+    Found &found = found_[next_found_], &before = found_[1 - next_found_];
+    u32 count = total - carried;
+    next_found_ = 1 - next_found_;
+    make_found(found, count);
+    check(cudaStreamWaitEvent(compute_stream_, before.copied, 0), "event"); /* the arrays are free again */
+    OutcomeArguments arguments = {(const u32 *)work.sorted_ids.at(), work.by_value.at(), work.ranks.at(),
+                                  watch_.tags ? work.tags.at() : nullptr, clock, total, work.rd.at(), work.last_tag.at(),
+                                  watch_.intervals ? work.ri.at() : nullptr};
+    RSC_LAUNCH(write_outcomes, blocks_for(count, 256), 256, 0, compute_stream_, arguments);
+    check_launch("outcomes");
+    check(cudaEventRecord(outcomes_made_, compute_stream_), "event");
+    check(cudaStreamWaitEvent(found_stream_, outcomes_made_, 0), "event");
+    check(cudaMemcpyAsync(found.rd, work.rd.at(), count * sizeof(u32), cudaMemcpyDeviceToHost, found_stream_), "outcomes");
+    if (watch_.tags)
+        check(cudaMemcpyAsync(found.last_tag, work.last_tag.at(), count * sizeof(u32), cudaMemcpyDeviceToHost, found_stream_), "outcomes");
+    if (watch_.intervals)
+        check(cudaMemcpyAsync(found.ri, work.ri.at(), count * sizeof(u64), cudaMemcpyDeviceToHost, found_stream_), "outcomes");
+    check(cudaEventRecord(found.copied, found_stream_), "event");
+    found.count = count;
+    take_found(before);
 }

@@ -162,9 +162,10 @@ __global__ void finish_ranks(uint2 *ranks, const u32 *before, u32 count, u32 *la
     }
 }
 
-/* The lines in order of last use, with their times: what the next chunk begins with. */
+/* The lines in order of last use, with their times and, if there are any, tags: what the next chunk begins with. */
 template <class Id>
-__global__ void carry_over(const uint2 *ranks, u32 count, const Id *ids, Clock clock, Id *carry_ids, u64 *carry_times) {
+__global__ void carry_over(const uint2 *ranks, u32 count, const Id *ids, Clock clock, const u32 *tags, Id *carry_ids,
+                           u64 *carry_times, u32 *carry_tags) {
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     uint2 word = ranks[i / 32];
@@ -173,6 +174,27 @@ __global__ void carry_over(const uint2 *ranks, u32 count, const Id *ids, Clock c
     u32 at = word.x + (u32)__popc(word.y & (bit - 1));
     carry_ids[at] = ids[i];
     carry_times[at] = time_of(clock, (u32)i);
+    if (tags) carry_tags[at] = tags[i];
+}
+
+/* From the distances of values to the outcomes of references, those from position clock.carried on. */
+struct OutcomeArguments {
+    const u32 *prev, *by_value;
+    const uint2 *ranks;
+    const u32 *tags; /* by position; NULL: none */
+    Clock clock;
+    u32 count; /* positions */
+    u32 *rd, *last_tag;
+    u64 *ri; /* NULL: not wanted */
+};
+__global__ void write_outcomes(OutcomeArguments a) {
+    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x, position = a.clock.carried + i;
+    if (position >= a.count) return;
+    u32 prev = a.prev[position] & PREV_NONE;
+    bool first = prev == PREV_NONE;
+    a.rd[i] = first ? 0xffffffffu : a.by_value[rank_of(a.ranks, prev)];
+    if (a.tags) a.last_tag[i] = first ? 0 : a.tags[prev];
+    if (a.ri) a.ri[i] = first ? 0 : time_of(a.clock, (u32)position) - time_of(a.clock, prev);
 }
 
 __global__ void write_positions(u32 *positions, u32 count) {

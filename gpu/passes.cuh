@@ -12,8 +12,8 @@
  * already knows its sum.
  *
  * Groups of one tile are finished in shared memory by count_last(): one digit of
- * TILE_BITS - 5 bits, then rows of 32 by votes alone. Nothing but the histogram is
- * written there.
+ * TILE_BITS - 5 bits, then rows of 32 by votes alone. Nothing but the histogram and, if
+ * wanted, the distance of each value is written there.
  *
  * An element is two words: its value, and what remains of its distance (i - prev
  * - 1 minus the gains so far).
@@ -195,6 +195,7 @@ struct LastArguments {
     u64 cap; /* distances from here on are only counted */
     unsigned long long *histogram;
     unsigned long long *capped;
+    u32 *by_value; /* receives the distance of each value; NULL: not wanted */
 };
 
 __global__ void __launch_bounds__(THREADS, 2) count_last(LastArguments a) {
@@ -237,6 +238,7 @@ __global__ void __launch_bounds__(THREADS, 2) count_last(LastArguments a) {
             compare_in_row<ROW_BITS>(element.x & (WARP - 1), row, &equal, &above);
             u32 distance = element.y - (u32)__popc(above & lanes_before());
             if (here) {
+                if (a.by_value) a.by_value[element.x] = distance;
                 if (distance >= a.cap) atomicAdd(&capped, 1u);
                 else atomicAdd(&bins[fine_bin(distance)], 1u);
             }

@@ -47,8 +47,11 @@ static Session *in_use(void *session) {
 static int reserve(void *session, uint64_t words, uint64_t lines, char *message) {
     return guarded(message, [&] { in_use(session)->reserve(words, lines); });
 }
-static int get_buffer(void *session, uint64_t **words, size_t *room, char *message) {
-    return guarded(message, [&] { in_use(session)->buffer(words, room); });
+static int watch(void *session, const rsc_gpu_watch *watch, rsc_gpu_result *so_far, char *message) {
+    return guarded(message, [&] { in_use(session)->watch(*watch, so_far); });
+}
+static int get_buffer(void *session, uint64_t **words, uint32_t **tags, size_t *room, char *message) {
+    return guarded(message, [&] { in_use(session)->buffer(words, tags, room); });
 }
 static int commit(void *session, size_t count, char *message) {
     return guarded(message, [&] { in_use(session)->commit(count); });
@@ -76,7 +79,7 @@ static void close_session(void *session) {
 extern "C" __attribute__((visibility("default"))) const rsc_gpu_plugin *rsc_gpu_plugin(void);
 extern "C" const struct rsc_gpu_plugin *rsc_gpu_plugin(void) {
     static const struct rsc_gpu_plugin plugin = {
-        RSC_GPU_PLUGIN_VERSION, sizeof plugin, open_session, reserve, get_buffer, commit, push, push_device, finish, bounds, timing, close_session,
+        RSC_GPU_PLUGIN_VERSION, sizeof plugin, open_session, reserve, watch, get_buffer, commit, push, push_device, finish, bounds, timing, close_session,
     };
     return &plugin;
 }

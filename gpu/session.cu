@@ -68,7 +68,11 @@ void Session::release() {
     delete work_;
     delete hprda_;
     for (Piece &piece : pieces_)
-        if (piece.words) (void)cudaFreeHost(piece.words);
+        for (void *memory : {(void *)piece.words, (void *)piece.tags})
+            if (memory) (void)cudaFreeHost(memory);
+    for (Found &found : found_)
+        for (void *memory : {(void *)found.rd, (void *)found.last_tag, (void *)found.ri})
+            if (memory) (void)cudaFreeHost(memory);
     if (host_counts_) (void)cudaFreeHost(host_counts_);
     for (cudaEvent_t event : events_) (void)cudaEventDestroy(event);
     for (cudaEvent_t event : marks_) (void)cudaEventDestroy(event);
@@ -91,7 +95,7 @@ void Session::open_device() {
     device_name_ = properties.name;
     processors_ = (u32)properties.multiProcessorCount;
 
-    for (cudaStream_t *stream : {&copy_stream_, &look_stream_, &compute_stream_}) {
+    for (cudaStream_t *stream : {&copy_stream_, &look_stream_, &compute_stream_, &found_stream_}) {
         check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream");
         streams_.push_back(*stream);
     }
@@ -100,9 +104,11 @@ void Session::open_device() {
             check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event");
             events_.push_back(*event);
         }
-    for (Piece &piece : pieces_) {
-        check(cudaEventCreateWithFlags(&piece.copied, cudaEventDisableTiming), "event");
-        events_.push_back(piece.copied);
+    cudaEvent_t *others[] = {&pieces_[0].copied, &pieces_[1].copied, &pieces_[2].copied, &pieces_[3].copied,
+                             &found_[0].copied,  &found_[1].copied,  &outcomes_made_};
+    for (cudaEvent_t *event : others) {
+        check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event");
+        events_.push_back(*event);
     }
     check(cudaHostAlloc(&host_counts_, (HOST_REGIONS + RSC_GPU_STACKS_MAX) * sizeof *host_counts_, cudaHostAllocDefault),
           "page-locked memory");
@@ -117,13 +123,13 @@ void Session::begin() {
     budget_ = (free_bytes - free_bytes / 16) / std::max(1u, open_sessions.load());
     if (options_.memory_bytes) budget_ = std::min<size_t>(budget_, options_.memory_bytes);
     /* a chunk takes its two copies and its share of the work space, which also has to hold the carried lines */
-    u64 per_word = 2 * sizeof(u64) + bytes_per_position(true);
+    u64 per_word = 2 * word_bytes() + bytes_per_position(true);
     chunk_words_ = options_.chunk_words ? options_.chunk_words : std::min<u64>(CHUNK_MOST, budget_ / per_word / 4);
     if (chunk_words_ < 1 || chunk_words_ > POSITIONS_MOST / 2 || chunk_words_ > budget_ / per_word)
         fail(RSC_ENOMEM, "gpu engine: %.1f MiB of device memory do not hold a chunk of %llu references, %llu bytes each",
              (double)budget_ / (1 << 20), (unsigned long long)std::max<u64>(1, chunk_words_), (unsigned long long)per_word);
     piece_words_ = std::min(PIECE_WORDS_MOST, chunk_words_);
-    if (hprda_) hprda_->set_budget(budget_ - 2 * chunk_words_ * sizeof(u64), chunk_words_);
+    if (hprda_) hprda_->set_budget(budget_ - 2 * chunk_words_ * word_bytes(), chunk_words_);
     begun_ = true;
 }
 
@@ -145,31 +151,35 @@ void Session::reserve(u64 words, u64 lines) {
     check(cudaStreamSynchronize(compute_stream_), "positions");
 }
 
-void Session::buffer(u64 **words, size_t *room) {
+template <class T> static T *page_locked(u64 count) {
+    T *at = nullptr;
+    check(cudaHostAlloc(&at, count * sizeof *at, cudaHostAllocDefault), "page-locked memory");
+    return at;
+}
+
+void Session::buffer(u64 **words, u32 **tags, size_t *room) {
     begin();
     Piece &piece = pieces_[next_piece_];
-    if (!piece.words) {
-        u64 *at = nullptr;
-        check(cudaHostAlloc(&at, piece_words_ * sizeof *at, cudaHostAllocDefault), "page-locked memory");
-        piece.words = at;
-    } else {
-        check(cudaEventSynchronize(piece.copied), "copying to the device");
-    }
+    if (piece.words) check(cudaEventSynchronize(piece.copied), "copying to the device");
+    else piece.words = page_locked<u64>(piece_words_);
+    if (watch_.tags && !piece.tags) piece.tags = page_locked<u32>(piece_words_);
     *words = piece.words;
+    *tags = piece.tags;
     *room = piece_words_;
 }
 
 void Session::commit(size_t count) {
     Piece &piece = pieces_[next_piece_];
     if (!piece.words || count > piece_words_) fail(RSC_EINVAL, "gpu engine: more words than the buffer has");
-    copy_words(piece.words, count, false);
+    copy_words(piece.words, piece.tags, count, false);
     check(cudaEventRecord(piece.copied, copy_stream_), "event");
     next_piece_ = (next_piece_ + 1) % PIECES;
 }
 
 void Session::push(const u64 *words, u64 count) {
     begin();
-    copy_words(words, count, true);
+    if (watch_.tags) fail(RSC_EINVAL, "gpu engine: words without tags");
+    copy_words(words, nullptr, count, true);
 }
 
 /* How many words the next chunk is to have; `coming` are known to follow (0: not known). */
@@ -189,9 +199,11 @@ void Session::make_room(Chunk &chunk) {
         check(cudaStreamSynchronize(compute_stream_), "computing");
         chunk.words.allocate(std::max(room, chunk.target), "chunk");
     }
+    if (watch_.tags && chunk.tags.room() < chunk.words.room()) chunk.tags.allocate(chunk.words.room(), "chunk");
 }
 
-void Session::copy_words(const u64 *words, u64 count, bool all_there) {
+/* `tags` is NULL if there are none. */
+void Session::copy_words(const u64 *words, const u32 *tags, u64 count, bool all_there) {
     while (count) {
         Chunk &chunk = chunks_[filling_];
         if (!chunk.filled) {
@@ -202,6 +214,11 @@ void Session::copy_words(const u64 *words, u64 count, bool all_there) {
         u64 part = std::min(count, chunk.target - chunk.filled);
         check(cudaMemcpyAsync(chunk.words.at() + chunk.filled, words, part * sizeof *words, cudaMemcpyHostToDevice,
                               copy_stream_), "copying to the device");
+        if (tags) {
+            check(cudaMemcpyAsync(chunk.tags.at() + chunk.filled, tags, part * sizeof *tags, cudaMemcpyHostToDevice, copy_stream_),
+                  "copying to the device");
+            tags += part;
+        }
         chunk.filled += part;
         words += part;
         count -= part;
@@ -228,27 +245,65 @@ void Session::compute_waiting(Chunk &chunk) {
     check(cudaEventRecord(chunk.ready, look_stream_), "event");
     check(cudaEventSynchronize(chunk.ready), "copying to the device");
     if (hprda_) hprda_->take(chunk.words.at(), (u32)chunk.filled, chunk.consumed);
-    else compute(chunk.words.at(), chunk.filled, chunk.consumed);
+    else compute(chunk.words.at(), watch_.tags ? chunk.tags.at() : nullptr, chunk.filled, chunk.consumed);
     chunk.waiting = false;
     chunk.filled = 0;
 }
 
 void Session::push_device(const u64 *words, u64 count) {
     begin();
+    if (watch_.tags) fail(RSC_EINVAL, "gpu engine: words without tags");
     while (count) {
         u64 part = std::min(count, chunk_words_);
         look_for_regions(words, part);
         check(cudaStreamSynchronize(look_stream_), "reading lines");
         if (hprda_) hprda_->take(words, (u32)part, chunks_[0].consumed);
-        else compute(words, part, chunks_[0].consumed);
+        else compute(words, nullptr, part, chunks_[0].consumed);
         words += part;
         count -= part;
     }
 }
 
+/* ---- outcomes ---- */
+
+/* Of one stack of all lines, as the plugin's table promises. */
+void Session::watch(const rsc_gpu_watch &watch, rsc_gpu_result *so_far) {
+    if (hprda_ || options_.per_thread || stacks_.size() != 1 || stacks_[0]->options.sampled || watch_.take)
+        fail(RSC_EINVAL, "gpu engine: outcomes are for one stack of all lines");
+    compute_all();
+    results(so_far);
+    if (watch.tags && so_far->references) fail(RSC_EINVAL, "gpu engine: tags come too late");
+    watch_ = watch;
+    work_->room = 0; /* it needs more arrays */
+}
+
+/* Room for the outcomes of `count` references. */
+void Session::make_found(Found &found, u32 count) {
+    if (found.room >= count) return;
+    for (void *memory : {(void *)found.rd, (void *)found.last_tag, (void *)found.ri})
+        if (memory) check(cudaFreeHost(memory), "page-locked memory");
+    found.rd = found.last_tag = nullptr;
+    found.ri = nullptr;
+    found.room = 0;
+    u32 room = (u32)std::max<u64>(count, std::min(chunk_words_, CHUNK_STEADY));
+    found.rd = page_locked<u32>(room);
+    if (watch_.tags) found.last_tag = page_locked<u32>(room);
+    if (watch_.intervals) found.ri = page_locked<u64>(room);
+    found.room = room;
+}
+
+void Session::take_found(Found &found) {
+    if (!found.count) return;
+    check(cudaEventSynchronize(found.copied), "copying from the device");
+    rsc_gpu_outcomes outcomes = {found.count, found.rd, found.last_tag, found.ri};
+    found.count = 0;
+    int status = watch_.take(watch_.context, &outcomes);
+    if (status < 0) fail(status, "gpu engine: outcomes could not be counted");
+}
+
 /* ---- the end ---- */
 
-void Session::finish(rsc_gpu_result *results) {
+void Session::compute_all() {
     begin();
     /* the chunk that waits came before the one being filled */
     for (u32 i = 1; i <= CHUNKS; i++) {
@@ -257,7 +312,16 @@ void Session::finish(rsc_gpu_result *results) {
         if (!chunk.waiting) check(cudaEventRecord(chunk.copied, copy_stream_), "event");
         compute_waiting(chunk);
     }
+    for (u32 i = 0; i < 2; i++) take_found(found_[(next_found_ + i) % 2]); /* the older one first */
     check(cudaStreamSynchronize(copy_stream_), "copying to the device");
+}
+
+void Session::finish(rsc_gpu_result *results) {
+    compute_all();
+    this->results(results);
+}
+
+void Session::results(rsc_gpu_result *results) {
     if (hprda_) {
         memset(results, 0, sizeof *results);
         hprda_->finish(*results);

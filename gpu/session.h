@@ -12,6 +12,9 @@
  * chunk's work overlaps with nothing. So chunks are short, longer only where many
  * lines are carried (session_state.h has the measurements), and shrink towards an
  * end that is known.
+ *
+ * Where the outcome of every reference is wanted (watch()), those of a chunk are copied
+ * back and taken by the host while the next chunk is computed.
  */
 #ifndef RSC_GPU_SESSION_H
 #define RSC_GPU_SESSION_H
@@ -75,7 +78,8 @@ class Session {
     ~Session();
     void use() const; /* the device, for the calling thread; before anything else */
     void reserve(u64 words, u64 lines);
-    void buffer(u64 **words, size_t *room);
+    void watch(const rsc_gpu_watch &watch, rsc_gpu_result *so_far);
+    void buffer(u64 **words, u32 **tags, size_t *room);
     void commit(size_t count);
     void push(const u64 *words, u64 count);
     void push_device(const u64 *words, u64 count);
@@ -87,12 +91,21 @@ class Session {
     static const u32 PIECES = 4, CHUNKS = 2;
     struct Chunk {
         DeviceArray<u64> words;
+        DeviceArray<u32> tags;
         u64 filled = 0, target = 0;
         cudaEvent_t copied, ready, consumed;
         bool waiting = false; /* copied, not yet computed */
     };
     struct Piece {
         u64 *words = nullptr;
+        u32 *tags = nullptr;
+        cudaEvent_t copied;
+    };
+    /* Outcomes of a round, page-locked. */
+    struct Found {
+        u32 *rd = nullptr, *last_tag = nullptr;
+        u64 *ri = nullptr;
+        u32 room = 0, count = 0; /* count: waiting to be taken */
         cudaEvent_t copied;
     };
 
@@ -102,7 +115,12 @@ class Session {
     void begin();
     u64 next_target(u64 coming) const;
     void make_room(Chunk &chunk);
-    void copy_words(const u64 *words, u64 count, bool all_there);
+    void copy_words(const u64 *words, const u32 *tags, u64 count, bool all_there);
+    void compute_all();
+    void results(rsc_gpu_result *results);
+    void make_found(Found &found, u32 count);
+    void take_found(Found &found);
+    u64 word_bytes() const { return sizeof(u64) + (watch_.tags ? sizeof(u32) : 0); }
     void chunk_is_full();
     void compute_waiting(Chunk &chunk);
     void phase(u32 number);
@@ -111,16 +129,19 @@ class Session {
     void prepare_kernels();
     void make_stacks();
     void look_for_regions(const u64 *words, u64 count);
-    void compute(const u64 *words, u64 count, cudaEvent_t consumed);
+    void compute(const u64 *words, const u32 *tags, u64 count, cudaEvent_t consumed);
     bool stacks_with_samples() const;
     u64 bytes_per_position(bool wide) const;
+    u64 bytes_per_line(bool wide) const;
     u64 round_words(const Stack &stack, u64 wanted);
     void ensure_work(u32 total, bool wide);
     void widen(Stack &stack);
     u32 keep_sample(Stack &stack, const u64 *words, u32 count);
     template <class Id> void order_by_thread(Stack &stack, u32 total, Id *ids);
     template <class Id>
-    void compute_round(Stack &stack, const u64 *words, const u64 *times, u32 count, cudaEvent_t consumed);
+    void compute_round(Stack &stack, const u64 *words, const u32 *tags, const u64 *times, u32 count,
+                       cudaEvent_t consumed);
+    void copy_outcomes(u32 carried, u32 total, const Clock &clock);
     void find_previous(u32 total);
     void count_distances(Stack &stack, u32 first, u32 total);
     template <u32 BITS> void launch_pass(bool first, PassArguments &arguments);
@@ -131,12 +152,15 @@ class Session {
     bool begun_ = false;
     size_t budget_ = 0; /* bytes of device memory we may use */
     u64 chunk_words_ = 0, piece_words_ = 0, chunks_begun_ = 0;
-    cudaStream_t copy_stream_, look_stream_, compute_stream_;
+    cudaStream_t copy_stream_, look_stream_, compute_stream_, found_stream_;
+    cudaEvent_t outcomes_made_;
     std::vector<cudaEvent_t> events_; /* all, to destroy */
     std::vector<cudaStream_t> streams_;
     Chunk chunks_[CHUNKS];
     Piece pieces_[PIECES];
-    u32 filling_ = 0, next_piece_ = 0;
+    Found found_[2];
+    rsc_gpu_watch watch_{};      /* take NULL: none */
+    u32 filling_ = 0, next_piece_ = 0, next_found_ = 0;
     std::vector<Stack *> stacks_;
     Work *work_ = nullptr;
     Hprda *hprda_ = nullptr;

@@ -12,6 +12,7 @@ struct Stack {
     u32 region_count = 0;
     DeviceArray<unsigned char> carry_ids; /* u32 or u64 */
     DeviceArray<u64> carry_times, next_times;
+    DeviceArray<u32> carry_tags;
     u32 carried = 0;
     u64 time = 0;       /* words so far */
     u64 references = 0; /* of them, kept */
@@ -38,6 +39,9 @@ struct Work {
     /* per thread: before ordering, and the order */
     DeviceArray<unsigned char> unordered_ids;
     DeviceArray<u32> threads, sorted_threads;
+    /* where outcomes are wanted: tags by position; distances by value; then by reference */
+    DeviceArray<u32> tags, by_value, rd, last_tag;
+    DeviceArray<u64> ri;
 };
 
 /*

@@ -4,11 +4,11 @@ $ gpu() { REUSESCOPE_GPU_PLUGIN=$emulated reusescope analyze --engine gpu "$@"; 
 $ same() { grep -v '"made"' "$1" > one; grep -v '"made"' "$2" > two; cmp one two && echo the same; }
 $ mkdir lonely && cp $tool lonely/reusescope
 $ reusescope gen zipf,lines=3K -n 20000 --seed 5 -o zipf.rsct -q
-$ gpu zipf.rsct -q -o gpu.json; reusescope analyze zipf.rsct --no-code -q -o exact.json; same gpu.json exact.json
+$ gpu zipf.rsct -q -o gpu.json; reusescope analyze zipf.rsct -q -o exact.json; same gpu.json exact.json
 the same
 $ grep -o '"by":"[a-z]*"' gpu.json
 "by":"gpu"
-$ gpu zipf.rsct -q -o gpu.json --engine gpu:device=0 --max-distance 100 --line 128; reusescope analyze zipf.rsct --no-code -q -o exact.json --max-distance 100 --line 128; same gpu.json exact.json
+$ gpu zipf.rsct -q -o gpu.json --engine gpu:device=0 --max-distance 100 --line 128; reusescope analyze zipf.rsct -q -o exact.json --max-distance 100 --line 128; same gpu.json exact.json
 the same
 
 # Lines cut by the threads that decode, of several threads of the program.
@@ -16,11 +16,21 @@ $ reusescope gen uniform,lines=2K,threads=5 -n 70000 --seed 6 -o five.rsct -q
 $ for n in 1 2 3; do gpu five.rsct -q -o gpu$n.json --threads $n; done; same gpu1.json gpu2.json; same gpu1.json gpu3.json
 the same
 the same
-$ grep -o '"accesses":[0-9]*' gpu3.json
-"accesses":70000
+$ reusescope analyze five.rsct -q -o exact.json; same gpu1.json exact.json; grep -c '"tid":4' gpu1.json
+the same
+1
+$ for n in 1 3; do gpu five.rsct -q -o gpu.json --threads $n --phases 7 --bins 10; reusescope analyze five.rsct -q -o exact.json --phases 7 --bins 10; same gpu.json exact.json; done
+the same
+the same
+
+# A program's recording: code, pairs, objects and call paths.
+$ reusescope run --trace true.rsct -q -o not-used.data -- /bin/true; rm not-used.data
+$ gpu true.rsct -q -o gpu.json; reusescope analyze true.rsct -q -o exact.json; same gpu.json exact.json; grep -c '"pairs":' gpu.json
+the same
+1
 
 # Several line sizes, each with a session of its own.
-$ gpu zipf.rsct -q -o gpu.json --line 64,4096,8 --threads 2; reusescope analyze zipf.rsct --no-code -q -o exact.json --line 64,4096,8; same gpu.json exact.json
+$ gpu zipf.rsct -q -o gpu.json --line 64,4096,8 --threads 2; reusescope analyze zipf.rsct -q -o exact.json --line 64,4096,8; same gpu.json exact.json
 the same
 
 # No accesses; and a profile that is drawn.
@@ -51,8 +61,8 @@ reusescope: gpu engine: 0.2 MiB of device memory do not hold a block of hp-rda, 
 $ RSC_EMULATED_MEMORY=64000000 hprda ,local=65536,device=0 zipf.rsct -o not.json
 reusescope: gpu engine: 41.9 MiB of device memory do not hold a block of hp-rda, 841.5 MiB; take a smaller local=
 [1]
-$ RSC_EMULATED_FAIL_AFTER=120 hprda ,device=0 zipf.rsct -o not.json
-reusescope: gpu engine: the device failed (event): unspecified launch failure
+$ RSC_EMULATED_FAIL_AFTER=126 hprda ,device=0 zipf.rsct -o not.json
+reusescope: gpu engine: the device failed (computing): unspecified launch failure
 [1]
 $ env -u REUSESCOPE_GPU_PLUGIN lonely/reusescope analyze --engine hp-rda:device=0 zipf.rsct -o not.json
 reusescope: gpu engine: the plugin libreusescope-cuda.so is missing: build it where there is CUDA 12 or newer (make gpu)
@@ -74,20 +84,17 @@ reusescope: gpu engine: no device 2; this machine has 1, numbered from 0
 $ RSC_EMULATED_MEMORY=90000 gpu zipf.rsct -o not.json
 reusescope: gpu engine: too many distinct lines for the device: 152 so far, at 63 bytes each, and a chunk, at 92 bytes a reference, do not fit 0.0 MiB; take a larger --line, or another engine
 [1]
-$ RSC_EMULATED_FAIL_AFTER=150 gpu zipf.rsct -o not.json
-reusescope: gpu engine: the device failed (times): unspecified launch failure
+$ RSC_EMULATED_FAIL_AFTER=156 gpu zipf.rsct -o not.json
+reusescope: gpu engine: the device failed (tiles): unspecified launch failure
 [1]
 $ ls not.json* reusescope.data*
 ls: cannot access 'not.json*': No such file or directory
 ls: cannot access 'reusescope.data*': No such file or directory
 [2]
 
-# What the device does not count is refused; what others do not take as well.
-$ gpu zipf.rsct --phases 4
-reusescope: the gpu engine cannot do phases
-[2]
-$ gpu zipf.rsct --bins 4
-reusescope: the gpu engine cannot do a second binning
+# What it does not do is refused; what others do not take as well.
+$ gpu zipf.rsct --top-lines 4
+reusescope: the gpu engine cannot do top lines
 [2]
 $ reusescope analyze --engine gpu:0.1 zipf.rsct
 reusescope: engine 'gpu': '0.1': not one of device

@@ -131,7 +131,8 @@ int rsc_late_attribution_count(struct rsc_late_attribution *late, const uint64_t
     return 0;
 }
 
-int rsc_late_attribution_fill(struct rsc_late_attribution *late, struct rsc_profile *profile) {
+/* Processes the remaining batches, and fills the profile. Returns 0 or RSC_ENOMEM. */
+static int late_fill(struct rsc_late_attribution *late, struct rsc_profile *profile) {
     int status;
     while ((status = next_batch(late)) > 0) {
     }
@@ -163,5 +164,17 @@ int rsc_late_tags_give(struct rsc_late_tags *tags, const struct rsc_batch *batch
         if (!tags->tag) return rsc_fail_memory(error, "tags");
     }
     if (late_tags(tags->late, batch, tags->tag) < 0) return rsc_fail_memory(error, "tags");
+    return 0;
+}
+
+int rsc_late_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags, const char *by, const struct rsc_log *log,
+                     struct rsc_profile **out, struct rsc_error *error) {
+    *out = rsc_accumulator_profile(sum, sum->cold);
+    if (!*out || rsc_profile_set_text(&(*out)->made.by, by) < 0 ||
+        rsc_profile_set_text(&(*out)->made.model, "single") < 0 || (tags->late && late_fill(tags->late, *out) < 0))
+        return rsc_fail_memory(error, "profile");
+    if (sum->threads_seen > sum->thread_count)
+        rsc_log_line(log, RSC_LOG_WARNING, "%llu threads; only the first %u have rows of their own",
+                     (unsigned long long)sum->threads_seen, sum->thread_count);
     return 0;
 }

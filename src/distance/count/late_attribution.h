@@ -10,6 +10,9 @@
 #ifndef RSC_DISTANCE_COUNT_LATE_ATTRIBUTION_H
 #define RSC_DISTANCE_COUNT_LATE_ATTRIBUTION_H
 
+#include <reusescope/error.h>
+
+#include "distance/count/accumulate.h"
 #include "distance/count/attribution.h"
 
 struct rsc_late_attribution;
@@ -36,7 +39,8 @@ static inline uint64_t rsc_outcome(uint32_t rd, uint32_t last_tag) { return (uin
 /* Counts the next `count` references, in order. Returns 0 or RSC_ENOMEM. */
 int rsc_late_attribution_count(struct rsc_late_attribution *late, const uint64_t *outcomes, uint64_t count);
 
-/* After all references: processes the remaining batches, and fills the profile. Returns 0 or RSC_ENOMEM. */
-int rsc_late_attribution_fill(struct rsc_late_attribution *late, struct rsc_profile *profile);
+/* After all references: the profile of everything counted, made by engine `by`; warns of threads without rows. Returns 0 or an error. */
+int rsc_late_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags, const char *by, const struct rsc_log *log,
+                     struct rsc_profile **out, struct rsc_error *error);
 
 #endif

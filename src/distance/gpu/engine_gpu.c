@@ -2,10 +2,12 @@
  * engine_gpu.c - exact distances on a GPU: accesses are cut into lines, where a trace is
  * decoded (gpu_part.h) or on their way to the device (gpu_feed.h); the plugin does the rest.
  *
- * The device counts one stack over all threads and keeps only histograms. So a
- * profile has a thread row if there is one thread; with several, only their number.
- * Kinds of access are not counted separately.
+ * The device sums up one stack over all references. Where that is not enough, because
+ * there are several threads or kinds of access, or phases, a second binning or code are
+ * wanted, it gives back every distance, and gpu_count.h counts them. That begins when the
+ * first such reference is pushed.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +15,10 @@
 #include "base/key_values.h"
 #include "distance/count/accumulate.h"
 #include "distance/engine_kind.h"
+#include "distance/gpu/gpu_count.h"
 #include "distance/gpu/gpu_feed.h"
 #include "distance/gpu/gpu_part.h"
+#include "trace/references.h"
 #include "trace/source.h"
 
 struct gpu_parameters {
@@ -22,16 +26,22 @@ struct gpu_parameters {
 };
 
 struct gpu_engine {
+    struct rsc_engine_options options;
     struct rsc_gpu_feed feed;
     struct rsc_part_kind parts;
-    const struct rsc_log *log;
     struct rsc_accumulator sum; /* accesses and threads; everything else at the end */
+    struct rsc_gpu_count count;
+    int watching; /* every distance comes back, and `count` has begun */
+    uint64_t pushed; /* references */
+    uint64_t lines[RSC_GPU_FEED_BLOCK]; /* of a block; who used them, and tags */
+    uint32_t from[RSC_GPU_FEED_BLOCK], who[RSC_GPU_FEED_BLOCK], tag[RSC_GPU_FEED_BLOCK];
 };
 
 static void gpu_destroy(void *state) {
     struct gpu_engine *engine = state;
     if (!engine) return;
     rsc_gpu_feed_close(&engine->feed);
+    rsc_gpu_count_free(&engine->count);
     rsc_accumulator_free(&engine->sum);
     free(engine);
 }
@@ -49,14 +59,17 @@ static int gpu_create(void **state, const struct rsc_engine_options *options, co
     const struct gpu_parameters *asked = parameters;
     struct gpu_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "gpu engine");
-    engine->log = options->log;
+    engine->options = *options;
+    engine->count.tags = (struct rsc_late_tags){.attribute = options->attribute,
+                                                .line_shift = (uint32_t)__builtin_ctz(options->line_bytes),
+                                                .rd_cap = options->max_distance};
     struct rsc_gpu_options wanted = {.struct_bytes = sizeof wanted,
                                      .device = asked->device,
                                      .stack_count = 1,
                                      .rd_cap = options->max_distance,
                                      .no_ri = options->no_ri};
     int status = 0;
-    if (rsc_accumulator_init(&engine->sum, 0, options->max_distance, 0) < 0)
+    if (rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) < 0)
         status = rsc_fail_memory(error, "gpu engine");
     if (!status) status = rsc_gpu_feed_open(&engine->feed, &wanted, options->line_bytes, error);
     if (status < 0) {
@@ -67,11 +80,83 @@ static int gpu_create(void **state, const struct rsc_engine_options *options, co
     return 0;
 }
 
+/* ---- every distance ---- */
+
+/* Whether references of these threads and kinds, which are pushed next, are more than the device sums up. */
+static int is_more(const struct gpu_engine *engine, uint64_t threads, uint32_t kinds) {
+    kinds |= engine->sum.kinds_seen;
+    return rsc_gpu_count_wanted(&engine->options) || engine->count.tags.late || threads > 1 || (kinds & (kinds - 1));
+}
+
+/* Moves the device's counts into the accumulator. */
+static void take_result(struct rsc_accumulator *sum, const struct rsc_gpu_result *result) {
+    sum->references = result->references;
+    sum->cold = result->distinct;
+    sum->rd_capped = result->rd_capped;
+    memcpy(sum->rd.count, result->rd, sizeof result->rd);
+    memcpy(sum->ri.count, result->ri, sizeof result->ri);
+}
+
+static int begin_watching(struct gpu_engine *engine, struct rsc_error *error) {
+    struct rsc_gpu_watch watch = {.tags = engine->count.tags.late != NULL,
+                                  .intervals = engine->options.bins_per_octave && !engine->options.no_ri,
+                                  .take = rsc_gpu_count_take,
+                                  .context = &engine->count};
+    struct rsc_gpu_result *so_far = malloc(sizeof *so_far);
+    if (!so_far) return rsc_fail_memory(error, "gpu engine");
+    int status = rsc_gpu_feed_watch(&engine->feed, &watch, so_far, error);
+    if (!status) {
+        take_result(&engine->sum, so_far);
+        status = rsc_gpu_count_init(&engine->count, &engine->sum, &engine->options, error);
+    }
+    engine->watching = !status;
+    free(so_far);
+    return status;
+}
+
+/* Gives lines to the device, and keeps what is needed to count their outcomes. `tags` may be NULL. */
+static int push_lines(struct gpu_engine *engine, const uint64_t *lines, const uint32_t *who, const uint32_t *tags,
+                      size_t count, struct rsc_error *error) {
+    if (engine->watching && rsc_gpu_count_expect(&engine->count, who, count) < 0)
+        return rsc_fail_memory(error, "gpu engine");
+    engine->pushed += count;
+    return rsc_gpu_feed_push_lines(&engine->feed, lines, tags, count, error);
+}
+
+/* ---- batches ---- */
+
+static uint32_t kinds_of(const struct rsc_batch *batch) {
+    uint32_t kinds = 0;
+    for (uint32_t i = 0; i < batch->count; i++) kinds |= 1u << rsc_who_kind_slot(rsc_meta_who(batch->meta[i]));
+    return kinds;
+}
+
+static uint64_t threads_of(const struct rsc_batch *batch) {
+    uint64_t highest = 0;
+    for (uint32_t i = 0; i < batch->count; i++)
+        if (rsc_meta_thread(batch->meta[i]) > highest) highest = rsc_meta_thread(batch->meta[i]);
+    return highest + 1;
+}
+
 static int gpu_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
     struct gpu_engine *engine = state;
+    struct rsc_reference_cursor cursor;
+    uint32_t count;
+    int status = rsc_late_tags_give(&engine->count.tags, batch, engine->pushed > 0, error);
+    if (!status && batch->count && !engine->watching && is_more(engine, threads_of(batch), kinds_of(batch)))
+        status = begin_watching(engine, error);
+    if (status < 0) return status;
     if (rsc_accumulator_see_threads(&engine->sum, batch) < 0) return rsc_fail_memory(error, "thread rows");
     engine->sum.accesses += batch->count;
-    return rsc_gpu_feed_push(&engine->feed, batch, error);
+    rsc_references_start(&cursor, batch, engine->feed.line_shift);
+    while (!status && (count = rsc_references_fill(&cursor, engine->lines, engine->from, RSC_GPU_FEED_BLOCK)) > 0) {
+        const uint32_t *tags = engine->count.tags.late ? engine->tag : NULL;
+        for (uint32_t i = 0; engine->watching && i < count; i++)
+            engine->who[i] = rsc_meta_who(batch->meta[engine->from[i]]);
+        for (uint32_t i = 0; tags && i < count; i++) engine->tag[i] = engine->count.tags.tag[engine->from[i]];
+        status = push_lines(engine, engine->lines, engine->who, tags, count, error);
+    }
+    return status;
 }
 
 /* ---- parts, made where a trace is decoded ---- */
@@ -99,39 +184,33 @@ static int gpu_push_part(void *state, void *made, const struct rsc_batch *batch,
     struct gpu_engine *engine = state;
     const struct rsc_gpu_part *part = made;
     const struct rsc_batch names = {.threads = batch->threads, .thread_count = batch->thread_count};
-    if (rsc_accumulator_need_rows(&engine->sum, part->threads_seen, 0) < 0 ||
+    if (part->count && !engine->watching && is_more(engine, part->threads_seen, part->kinds_seen)) {
+        int status = begin_watching(engine, error);
+        if (status < 0) return status;
+    }
+    if (rsc_accumulator_need_rows(&engine->sum, part->threads_seen, part->kinds_seen) < 0 ||
         rsc_accumulator_see_threads(&engine->sum, &names) < 0)
         return rsc_fail_memory(error, "thread rows");
     engine->sum.accesses += batch->count;
-    return rsc_gpu_feed_push_lines(&engine->feed, part->lines, part->count, error);
+    return push_lines(engine, part->lines, part->who, NULL, part->count, error);
 }
 
 /* ---- the end ---- */
 
-/* Moves the device's counts into the accumulator. */
-static void take_result(struct gpu_engine *engine, const struct rsc_gpu_result *result) {
-    struct rsc_accumulator *sum = &engine->sum;
-    sum->references = result->references;
-    sum->cold = result->distinct;
-    sum->rd_capped = result->rd_capped;
-    memcpy(sum->rd.count, result->rd, sizeof result->rd);
-    memcpy(sum->ri.count, result->ri, sizeof result->ri);
-    if (sum->threads_seen > 1) sum->thread_count = 0;
-}
-
 static int gpu_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct gpu_engine *engine = state;
+    struct rsc_accumulator *sum = &engine->sum;
     struct rsc_gpu_result *result = malloc(sizeof *result);
     if (!result) return rsc_fail_memory(error, "gpu engine");
-    uint32_t rows = engine->sum.thread_count;
     int status = rsc_gpu_feed_finish(&engine->feed, result, NULL, error);
-    if (status == 0) {
-        take_result(engine, result);
-        *out = rsc_accumulator_profile(&engine->sum, result->distinct);
-        engine->sum.thread_count = rows; /* to be freed */
-        if (!*out || rsc_profile_set_text(&(*out)->made.by, "gpu") < 0) status = rsc_fail_memory(error, "profile");
-        else if (engine->sum.threads_seen > 1)
-            rsc_log_line(engine->log, RSC_LOG_INFO, "gpu engine: no rows of threads");
+    if (!status && engine->watching && rsc_gpu_count_end(&engine->count) < 0)
+        status = rsc_fail_memory(error, "gpu engine");
+    if (!status) {
+        assert(!engine->watching ||
+               (sum->references == result->references && sum->cold == result->distinct &&
+                sum->rd_capped == result->rd_capped && !memcmp(sum->rd.count, result->rd, sizeof result->rd)));
+        take_result(sum, result);
+        status = rsc_late_profile(sum, &engine->count.tags, "gpu", engine->options.log, out, error);
     }
     free(result);
     return status;
@@ -141,7 +220,7 @@ const struct rsc_engine_kind rsc_engine_gpu = {
     .name = "gpu",
     .parameter = "[:device=N]",
     .what = "every distance, bit for bit; on a GPU",
-    .can = RSC_CAN_CAP | RSC_CAN_NO_RI,
+    .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_NO_RI,
     .parse = gpu_parse,
     .memory = rsc_exact_memory,
     .create = gpu_create,

@@ -39,15 +39,27 @@ static int make_room(struct rsc_gpu_feed *feed, struct rsc_error *error) {
     if (feed->filled < feed->room) return 0;
     int status = commit(feed, error);
     if (status < 0) return status;
-    return explain(feed, feed->plugin->buffer(feed->session, &feed->words, &feed->room, feed->message), error);
+    return explain(feed, feed->plugin->buffer(feed->session, &feed->words, &feed->tags, &feed->room, feed->message),
+                   error);
 }
 
-int rsc_gpu_feed_push_lines(struct rsc_gpu_feed *feed, const uint64_t *lines, size_t count, struct rsc_error *error) {
+int rsc_gpu_feed_watch(struct rsc_gpu_feed *feed, const struct rsc_gpu_watch *watch, struct rsc_gpu_result *so_far,
+                       struct rsc_error *error) {
+    int status = commit(feed, error);
+    return status < 0 ? status : explain(feed, feed->plugin->watch(feed->session, watch, so_far, feed->message), error);
+}
+
+int rsc_gpu_feed_push_lines(struct rsc_gpu_feed *feed, const uint64_t *lines, const uint32_t *tags, size_t count,
+                            struct rsc_error *error) {
     while (count) {
         int status = make_room(feed, error);
         if (status < 0) return status;
         size_t part = feed->room - feed->filled < count ? feed->room - feed->filled : count;
         memcpy(feed->words + feed->filled, lines, part * sizeof *lines);
+        if (tags) {
+            memcpy(feed->tags + feed->filled, tags, part * sizeof *tags);
+            tags += part;
+        }
         feed->filled += part;
         lines += part;
         count -= part;

@@ -17,6 +17,7 @@ struct rsc_gpu_feed {
     void *session;
     uint32_t line_shift;
     uint64_t *words; /* the plugin's buffer; NULL: none at present */
+    uint32_t *tags;  /* beside it; NULL: words have none */
     size_t room, filled;
     uint32_t from[RSC_GPU_FEED_BLOCK];
     char message[RSC_GPU_MESSAGE_BYTES];
@@ -28,9 +29,13 @@ struct rsc_gpu_feed {
  */
 int rsc_gpu_feed_open(struct rsc_gpu_feed *feed, const struct rsc_gpu_options *options, uint32_t line_bytes,
                       struct rsc_error *error);
+/* Has the outcomes of all references from now on taken; `so_far` is of those before. */
+int rsc_gpu_feed_watch(struct rsc_gpu_feed *feed, const struct rsc_gpu_watch *watch, struct rsc_gpu_result *so_far,
+                       struct rsc_error *error);
 int rsc_gpu_feed_push(struct rsc_gpu_feed *feed, const struct rsc_batch *batch, struct rsc_error *error);
-/* The same for lines that were cut elsewhere. */
-int rsc_gpu_feed_push_lines(struct rsc_gpu_feed *feed, const uint64_t *lines, size_t count, struct rsc_error *error);
+/* The same for lines that were cut elsewhere. `tags` is NULL if there are none. */
+int rsc_gpu_feed_push_lines(struct rsc_gpu_feed *feed, const uint64_t *lines, const uint32_t *tags, size_t count,
+                            struct rsc_error *error);
 /* `bounds` is NULL except for hp-rda. */
 int rsc_gpu_feed_finish(struct rsc_gpu_feed *feed, struct rsc_gpu_result *result, struct rsc_gpu_bounds *bounds,
                         struct rsc_error *error);

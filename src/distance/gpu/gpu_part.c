@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "distance/count/accumulate.h"
 #include "trace/references.h"
 
 #define BLOCK 4096u
@@ -15,13 +16,17 @@ struct rsc_gpu_part *rsc_gpu_part_new(uint32_t line_shift) {
 }
 
 void rsc_gpu_part_free(struct rsc_gpu_part *part) {
-    if (part) free(part->lines);
+    if (part) {
+        free(part->lines);
+        free(part->who);
+    }
     free(part);
 }
 
 void rsc_gpu_part_begin(struct rsc_gpu_part *part) {
     part->count = 0;
     part->threads_seen = 0;
+    part->kinds_seen = 0;
 }
 
 /* Makes room for a block. */
@@ -29,19 +34,22 @@ static int reserve(struct rsc_gpu_part *part) {
     if (part->room - part->count >= BLOCK) return 0;
     size_t room = part->room ? 2 * part->room : 16 * BLOCK;
     uint64_t *lines = realloc(part->lines, room * sizeof *lines);
-    if (!lines) return RSC_ENOMEM;
-    part->lines = lines;
+    if (lines) part->lines = lines;
+    uint32_t *who = lines ? realloc(part->who, room * sizeof *who) : NULL;
+    if (!who) return RSC_ENOMEM;
+    part->who = who;
     part->room = room;
     return 0;
 }
 
-static uint64_t threads_of(const struct rsc_batch *batch) {
+static void see_threads_and_kinds(struct rsc_gpu_part *part, const struct rsc_batch *batch) {
     uint64_t highest = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         uint64_t thread = rsc_meta_thread(batch->meta[i]);
         highest = thread > highest ? thread : highest;
+        part->kinds_seen |= 1u << rsc_who_kind_slot(rsc_meta_who(batch->meta[i]));
     }
-    return batch->count ? highest + 1 : 0;
+    if (batch->count && highest + 1 > part->threads_seen) part->threads_seen = highest + 1;
 }
 
 int rsc_gpu_part_take(struct rsc_gpu_part *part, const struct rsc_batch *batch, struct rsc_error *error) {
@@ -49,12 +57,12 @@ int rsc_gpu_part_take(struct rsc_gpu_part *part, const struct rsc_batch *batch, 
     uint32_t from[BLOCK], count;
     int status = rsc_references_limit(&part->wide_references, batch, part->line_shift, error);
     if (status < 0) return status;
-    uint64_t threads = threads_of(batch);
-    if (threads > part->threads_seen) part->threads_seen = threads;
+    see_threads_and_kinds(part, batch);
     rsc_references_start(&cursor, batch, part->line_shift);
     do {
         if (reserve(part) < 0) return rsc_fail_memory(error, "gpu engine");
         count = rsc_references_fill(&cursor, part->lines + part->count, from, BLOCK);
+        for (uint32_t i = 0; i < count; i++) part->who[part->count + i] = rsc_meta_who(batch->meta[from[i]]);
         part->count += count;
     } while (count);
     return 0;

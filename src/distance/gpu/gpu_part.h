@@ -1,6 +1,6 @@
 /*
- * gpu_part.h - the lines of a piece of a trace, cut by the thread that decodes it
- * (trace/pieces.h): what is left for the thread that feeds the device is a copy.
+ * gpu_part.h - the lines of batches and who used them. Those of a trace are cut by the threads
+ * that decode it (trace/pieces.h): what is left for the thread that feeds the device is a copy.
  */
 #ifndef RSC_DISTANCE_GPU_GPU_PART_H
 #define RSC_DISTANCE_GPU_GPU_PART_H
@@ -10,8 +10,10 @@
 struct rsc_gpu_part {
     uint32_t line_shift;
     uint64_t *lines; /* owned */
+    uint32_t *who;   /* rsc_meta_who() of each; owned */
     size_t count, room;
     uint64_t threads_seen;    /* highest number, plus 1 */
+    uint32_t kinds_seen;      /* by bits, as in struct rsc_accumulator */
     uint64_t wide_references; /* of accesses of a MiB and more, in all pieces */
 };
 

@@ -5,7 +5,8 @@
  * session takes one stream of words (addresses) and computes exact distances for each
  * of its stacks. A stack has a line size (the line of a word is word >> line_shift)
  * and may take only the lines of a sample: distances are then among the sample's
- * lines, intervals in the whole stream.
+ * lines, intervals in the whole stream. What the device does not sum up itself is
+ * counted from the outcome of every reference (watch()).
  *
  * Every function that can fail returns 0 or a negative RSC_E... code and fills
  * `message` with one line. After a failure a session can only be closed. A session
@@ -21,7 +22,7 @@
 extern "C" {
 #endif
 
-#define RSC_GPU_PLUGIN_VERSION 2u
+#define RSC_GPU_PLUGIN_VERSION 3u
 #define RSC_GPU_PLUGIN_FILE "libreusescope-cuda.so"
 #define RSC_GPU_PLUGIN_SYMBOL "rsc_gpu_plugin"
 #define RSC_GPU_STACKS_MAX 16u
@@ -76,6 +77,25 @@ struct rsc_gpu_result {
     uint64_t rd[RSC_GPU_BINS], ri[RSC_GPU_BINS];
 };
 
+/* Of consecutive references, in order. */
+struct rsc_gpu_outcomes {
+    uint32_t count;
+    const uint32_t *rd; /* UINT32_MAX: first use. Distances from the cap on are as they are */
+    const uint32_t *last_tag; /* of the previous use, 0 for a first one; NULL: not wanted */
+    const uint64_t *ri; /* 0 for a first use; NULL: not wanted */
+};
+
+struct rsc_gpu_watch {
+    uint32_t tags; /* 1: words have tags; only before the first word */
+    uint32_t intervals; /* 1: outcomes have ri */
+    /*
+     * Takes outcomes, which are gone when it returns; called by commit(), push(), push_device() and finish(), while
+     * the device computes. Returns 0 or an error.
+     */
+    int (*take)(void *context, const struct rsc_gpu_outcomes *outcomes);
+    void *context;
+};
+
 /* For hp-rda: histograms of the smallest and the largest possible distance of each reuse. */
 struct rsc_gpu_bounds {
     uint64_t fragments;
@@ -101,12 +121,20 @@ struct rsc_gpu_plugin {
     /* Allocates the memory for chunks of `words` words and `lines` lines in advance. */
     int (*reserve)(void *session, uint64_t words, uint64_t lines, char *message);
 
-    /* Room for the caller's next words, in memory the device can copy from; *room is at least 1. */
-    int (*buffer)(void *session, uint64_t **words, size_t *room, char *message);
+    /*
+     * From the next word on every reference's outcome goes to watch->take. `so_far` is of the references before. Once, for
+     * one stack of all lines; the result of finish() is of all references.
+     */
+    int (*watch)(void *session, const struct rsc_gpu_watch *watch, struct rsc_gpu_result *so_far, char *message);
+
+    /* Room for the caller's next words, and their tags (NULL: none), in memory the device can copy from; *room is at
+     * least 1. */
+    int (*buffer)(void *session, uint64_t **words, uint32_t **tags, size_t *room, char *message);
     /* The first `count` words of the buffer are filled. */
     int (*commit)(void *session, size_t count, char *message);
 
-    /* Words owned by the caller, valid until finish() returns. The copy only overlaps from page-locked memory. */
+    /* Words owned by the caller, valid until finish() returns, without tags. The copy only overlaps from page-locked
+     * memory. */
     int (*push)(void *session, const uint64_t *words, uint64_t count, char *message);
     /* Words already in the device's memory. */
     int (*push_device)(void *session, const uint64_t *words, uint64_t count, char *message);

@@ -116,19 +116,6 @@ void rsc_parallel_failure(struct rsc_error *error, int status, uint32_t workers,
                  stretches, (unsigned long long)references);
 }
 
-int rsc_parallel_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags, const struct rsc_log *log,
-                         struct rsc_profile **out, struct rsc_error *error) {
-    *out = rsc_accumulator_profile(sum, sum->cold);
-    if (!*out || rsc_profile_set_text(&(*out)->made.by, "parallel") < 0 ||
-        rsc_profile_set_text(&(*out)->made.model, "single") < 0 ||
-        (tags->late && rsc_late_attribution_fill(tags->late, *out) < 0))
-        return rsc_fail_memory(error, "profile");
-    if (sum->threads_seen > sum->thread_count)
-        rsc_log_line(log, RSC_LOG_WARNING, "%llu threads; only the first %u have rows of their own",
-                     (unsigned long long)sum->threads_seen, sum->thread_count);
-    return 0;
-}
-
 /* An assumption, not measured: workers hold lines twice, in addition to shared memory. */
 static uint64_t parallel_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
     return 4 * rsc_exact_memory(options, parameters, lines);

@@ -10,10 +10,6 @@
 
 extern const struct rsc_engine_kind rsc_parallel_stages, rsc_parallel_rounds;
 
-/* The profile of everything counted; warns of threads without rows. Returns 0 or an error. */
-int rsc_parallel_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags, const struct rsc_log *log,
-                         struct rsc_profile **out, struct rsc_error *error);
-
 /* The error message of either variant: `stretches` (its slices or blocks) had up to `references` each. */
 void rsc_parallel_failure(struct rsc_error *error, int status, uint32_t workers, const char *stretches,
                           uint64_t references);

@@ -228,7 +228,7 @@ static int rounds_finish(void *state, struct rsc_profile **out, struct rsc_error
                  "parallel engine (%s): %u workers, %llu references in %llu rounds, %llu compactions",
                  rsc_simd_name(rsc_simd_best()), engine->workers, (unsigned long long)references,
                  (unsigned long long)engine->rounds, (unsigned long long)engine->compactions);
-    return rsc_parallel_profile(sum, &engine->tags, engine->log, out, error);
+    return rsc_late_profile(sum, &engine->tags, "parallel", engine->log, out, error);
 }
 
 const struct rsc_engine_kind rsc_parallel_rounds = {

@@ -255,7 +255,7 @@ static int stages_finish(void *state, struct rsc_profile **out, struct rsc_error
     rsc_log_line(engine->log, RSC_LOG_INFO, "parallel engine (%s): in two stages, %llu blocks, %.1f MiB at most",
                  rsc_simd_name(rsc_simd_best()), (unsigned long long)atomic_load(&engine->queued),
                  (double)engine->exact.peak_bytes / (1 << 20));
-    return rsc_parallel_profile(sum, &no_tags, engine->log, out, error);
+    return rsc_late_profile(sum, &no_tags, "parallel", engine->log, out, error);
 }
 
 const struct rsc_engine_kind rsc_parallel_stages = {
