@@ -16,6 +16,7 @@
 #include "simulate/miss_trace.h"
 #include "cmd/sim_sampling.h"
 #include "simulate/cache/machine_caches.h"
+#include "trace/filter.h"
 
 enum {
     OPT_L1 = RSC_OPT_VERB,
@@ -344,7 +345,10 @@ static int simulate(struct sim_verb *verb, struct rsc_error *error) {
     struct rsc_sim *sim = NULL;
     struct rsc_trace_info info;
     double started = rsc_seconds_now();
-    verb->session.without_pcs = verb->session.without_events = !verb->blame.wanted && !verb->misses.path;
+    verb->session.without_pcs = !verb->blame.wanted && !verb->misses.path;
+    /* events have the instruction counts inside frames, which windows need */
+    verb->session.without_events =
+        verb->session.without_pcs && !verb->options.window_accesses && rsc_filter_is_all(&verb->session.filter);
     int status = rsc_session_open(&verb->session, &trace, verb->path, 1, error);
     if (status < 0) goto out;
     if (rsc_sampling_is_sample(trace)) {

@@ -38,10 +38,9 @@ struct rsc_source {
 
 /*
  * Sets *access to the access before which `instruction` instructions of the
- * unfiltered trace were executed, by the index: inside a frame an even spread of
- * instructions over accesses is assumed. Past the end: the number of accesses. Works
- * only for seekable native traces with instruction counts (RSC_EUNSUPPORTED
- * otherwise).
+ * unfiltered trace were executed, by the index and, inside a frame, by its marks and
+ * fetches (rsct_locate.h). Past the end: the number of accesses. Works only for seekable
+ * native traces with instruction counts (RSC_EUNSUPPORTED otherwise).
  */
 int rsc_trace_locate(struct rsc_trace *trace, uint64_t instruction, uint64_t *access, struct rsc_error *error);
 

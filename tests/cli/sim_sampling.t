@@ -325,3 +325,11 @@ l2   64K,2,64,lru            3       3    100 %    100 % 1000.000        0
 $ reusescope sim m.rsct --l2 64K,2,64,pid
 reusescope: the write-backs of this miss stream have no process ids: for pid or pages, record it from caches with pid or pages
 [1]
+
+# Intervals by true instruction counts inside a frame: a thousand instructions without data, then a thousand that miss 20 times
+# each. An even spread over the frame's 22,000 accesses would put most of the second half into the first interval.
+$ awk 'BEGIN { for (i = 0; i < 1000; i++) print "2 1000"; for (i = 0; i < 1000; i++) { print "2 1000"; for (k = 0; k < 20; k++) printf "0 %x\n", 1048576 + (i * 20 + k) * 64 } }' > halves.din
+$ reusescope convert halves.din -q -o halves.rsct
+$ reusescope sim halves.rsct -q --l1d 4K,4,64 --sample-time 2,1000 --cold-start stitch --format json -o - 2> /dev/null | grep -o '"first_access":[0-9]*,"mpi":[0-9.]*'
+"first_access":0,"mpi":0
+"first_access":1000,"mpi":20

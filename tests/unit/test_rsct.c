@@ -306,6 +306,91 @@ static void instructions_without_accesses_count(void **state) {
     whole_free(&got);
 }
 
+/* ---- instructions inside a frame ---- */
+
+#define PART 2000u  /* accesses of a batch: the last instruction counts are exact at its ends */
+#define PARTS 6u
+static const uint64_t executed[PARTS] = {0, 100000, 2000, 0, 7, 500};
+
+static void push_part(struct rsc_trace_writer *writer, uint32_t number, int fetches, uint64_t instructions) {
+    static uint64_t addr[PART], meta[PART];
+    static const struct rsc_thread threads[2] = {{1, 1}, {1, 2}};
+    for (uint32_t i = 0; i < PART; i++) {
+        addr[i] = 64ull * (number * PART + i);
+        meta[i] = rsc_meta(8, fetches && i % 4 == 0 ? RSC_FETCH : RSC_READ, 1);
+    }
+    struct rsc_batch batch = {
+        .count = PART, .addr = addr, .meta = meta, .threads = threads, .thread_count = 2, .instructions = instructions};
+    assert_int_equal(rsc_trace_writer_push(writer, &batch, NULL), 0);
+}
+
+static void expect_at(struct rsc_trace *trace, uint64_t instruction, uint64_t wanted) {
+    uint64_t access = 0;
+    struct rsc_error error;
+    if (rsc_trace_locate(trace, instruction, &access, &error) < 0) fail_msg("%s", error.message);
+    if (access != wanted)
+        fail_msg("instruction %llu is at access %llu, not %llu", (unsigned long long)instruction,
+                 (unsigned long long)access, (unsigned long long)wanted);
+}
+
+/* Batches with very different numbers of instructions in one frame; their ends are exact, inside they are even. */
+static void instructions_inside_a_frame(void **state) {
+    (void)state;
+    const char *path = scratch_path("uneven.rsct");
+    struct rsc_trace_writer_options options = whole_options("rsct", 100000);
+    struct rsc_trace_writer *writer;
+    struct rsc_trace *trace;
+    struct rsc_error error;
+    const struct rsc_batch *batch;
+    assert_int_equal(rsc_trace_writer_open(&writer, path, &options, &error), 0);
+    for (uint32_t i = 0; i < PARTS; i++) push_part(writer, i, 0, executed[i]);
+    assert_int_equal(rsc_trace_writer_finish(writer, &error), 0);
+    rsc_trace_writer_close(writer);
+    assert_int_equal(rsc_trace_open(&trace, path, NULL, &error), 0);
+    expect_at(trace, 0, 0);
+    expect_at(trace, 1, PART);               /* none were executed in the first batch */
+    expect_at(trace, 50000, PART + PART / 2); /* half of the second */
+    expect_at(trace, 100000, 2 * PART);
+    expect_at(trace, 101000, 2 * PART + PART / 2);
+    expect_at(trace, 102000, 4 * PART); /* and none in the fourth */
+    expect_at(trace, 102007, 5 * PART);
+    expect_at(trace, 102507, 6 * PART);
+    /* the marks are not events of the program, and batches have their share */
+    uint64_t instructions = 0, at = 0, sum = 0;
+    for (uint32_t i = 0; i < PARTS; i++) sum += executed[i];
+    while (rsc_trace_next(trace, &batch, &error) > 0) {
+        assert_int_equal(batch->event_count, 0);
+        instructions += batch->instructions;
+        at += batch->count;
+    }
+    assert_int_equal(at, PARTS * PART);
+    assert_int_equal(instructions, sum);
+    rsc_trace_close(trace);
+}
+
+/* Where there is a fetch for every instruction, fetches are the count. */
+static void instructions_by_fetches(void **state) {
+    (void)state;
+    const char *path = scratch_path("fetches.rsct");
+    struct rsc_trace_writer_options options = whole_options("rsct", 100000);
+    struct rsc_trace_writer *writer;
+    struct rsc_trace *trace;
+    struct rsc_error error;
+    assert_int_equal(rsc_trace_writer_open(&writer, path, &options, &error), 0);
+    for (uint32_t i = 0; i < PARTS; i++) push_part(writer, i, i % 2, i % 2 ? PART / 4 : 0);
+    assert_int_equal(rsc_trace_writer_finish(writer, &error), 0);
+    rsc_trace_writer_close(writer);
+    assert_int_equal(rsc_trace_open(&trace, path, NULL, &error), 0);
+    expect_at(trace, 0, 0);
+    expect_at(trace, 1, PART + 4);
+    expect_at(trace, 499, PART + 1996);
+    expect_at(trace, 500, 3 * PART);
+    expect_at(trace, 501, 3 * PART + 4);
+    expect_at(trace, 1499, 5 * PART + 1996);
+    expect_at(trace, 1500, 6 * PART);
+    rsc_trace_close(trace);
+}
+
 static void an_event_out_of_order_comes_late(void **state) {
     (void)state;
     uint64_t addr[4] = {1, 2, 3, 4}, meta[4] = {1, 1, 1, 1};
@@ -652,6 +737,8 @@ int main(void) {
         cmocka_unit_test(more_events_than_a_frame_counts),
         cmocka_unit_test(instructions_that_nobody_knows),
         cmocka_unit_test(instructions_without_accesses_count),
+        cmocka_unit_test(instructions_inside_a_frame),
+        cmocka_unit_test(instructions_by_fetches),
         cmocka_unit_test(an_event_out_of_order_comes_late),
         cmocka_unit_test(header_and_totals_are_told),
         cmocka_unit_test(a_long_command_is_cut),

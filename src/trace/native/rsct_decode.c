@@ -63,6 +63,8 @@ struct rsct_decoder {
     int event_pending;
     uint32_t event_at; /* of the next event */
     struct rsct_event_before event_before;
+    struct rsct_mark *marks; /* owned: instruction counts inside the frame */
+    uint32_t mark_count, mark_room, mark_next;
 
     struct slice *slices;
     uint32_t slice_count, slice_next;
@@ -109,6 +111,7 @@ void rsct_decoder_free(struct rsct_decoder *decoder) {
     free(decoder->slices);
     free(decoder->threads);
     free(decoder->pcs);
+    free(decoder->marks);
     free(decoder->all_threads);
     free(decoder);
 }
@@ -215,6 +218,54 @@ static const char *read_pcs(struct rsct_decoder *decoder) {
     return NULL;
 }
 
+/* The next event, if it is a mark. Returns 1, or 0: nothing is consumed. */
+static int take_mark(struct rsct_decoder *decoder, struct rsct_mark *mark) {
+    struct rsc_varint_reader from = decoder->events;
+    struct rsct_event_before *before = &decoder->event_before;
+    if (!decoder->events_left || rsc_varint_get(&from) || rsc_varint_get(&from) != RSCT_EVENT_MARK * 4u) return 0;
+    mark->access = before->a[RSCT_EVENT_MARK] + rsc_unzigzag(rsc_varint_get(&from));
+    mark->instructions = before->b[RSCT_EVENT_MARK] + rsc_unzigzag(rsc_varint_get(&from));
+    if (from.overrun) return 0; /* decoding events reports it */
+    before->a[RSCT_EVENT_MARK] = mark->access;
+    before->b[RSCT_EVENT_MARK] = mark->instructions;
+    decoder->events = from;
+    decoder->events_left--;
+    return 1;
+}
+
+static const char *start_marks(struct rsct_decoder *decoder) {
+    struct rsct_mark mark, last = {0, 0};
+    decoder->mark_count = decoder->mark_next = 0;
+    while (take_mark(decoder, &mark)) {
+        if (decoder->header.instructions == RSC_UNKNOWN || mark.access > decoder->header.accesses ||
+            mark.access <= last.access || mark.instructions < last.instructions ||
+            mark.instructions > decoder->header.instructions)
+            return "an instruction count is out of range";
+        if (RSC_GROW(decoder->marks, decoder->mark_room, decoder->mark_count + 1)) return "out of memory";
+        decoder->marks[decoder->mark_count++] = last = mark;
+    }
+    return NULL;
+}
+
+const struct rsct_mark *rsct_decoder_marks(const struct rsct_decoder *decoder, uint32_t *count) {
+    *count = decoder->mark_count;
+    return decoder->marks;
+}
+
+/* Instructions of the frame before its access `access`, which never falls from call to call: even between marks. */
+static uint64_t instructions_until(struct rsct_decoder *decoder, uint32_t access) {
+    while (decoder->mark_next < decoder->mark_count && decoder->marks[decoder->mark_next].access <= access)
+        decoder->mark_next++;
+    const uint32_t next = decoder->mark_next;
+    struct rsct_mark low = next ? decoder->marks[next - 1] : (struct rsct_mark){0, 0};
+    struct rsct_mark high = next < decoder->mark_count
+                                ? decoder->marks[next]
+                                : (struct rsct_mark){decoder->header.accesses, decoder->header.instructions};
+    if (access == low.access) return low.access == high.access ? high.instructions : low.instructions;
+    unsigned __int128 all = high.instructions - low.instructions;
+    return low.instructions + (uint64_t)(all * (access - low.access) / (high.access - low.access));
+}
+
 static void start_events(struct rsct_decoder *decoder) {
     const uint8_t *raw = decoder->raw[RSCT_EVENTS];
     const uint32_t bytes = decoder->without_events ? 0 : decoder->header.column[RSCT_EVENTS].raw_bytes;
@@ -244,7 +295,7 @@ const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_f
     decoder->size_at = (const uint32_t *)(const void *)decoder->raw[RSCT_SIZES];
     decoder->size_end = decoder->size_at + header->column[RSCT_SIZES].raw_bytes / 4;
     start_events(decoder);
-    return NULL;
+    return start_marks(decoder);
 }
 
 /* ---- slices ---- */
@@ -431,10 +482,8 @@ int rsct_decoder_next(struct rsct_decoder *decoder, const struct rsc_columns *gi
                                 .thread_count = decoder->all_count,
                                 .instructions = header->instructions};
     if (header->instructions != RSC_UNKNOWN && header->accesses) {
-        /* rounded so that the shares of a frame's slices add up */
-        unsigned __int128 all = header->instructions;
-        batch->instructions =
-            (uint64_t)(all * (first + count) / header->accesses) - (uint64_t)(all * first / header->accesses);
+        uint64_t before = instructions_until(decoder, first); /* the shares of a frame's slices add up */
+        batch->instructions = instructions_until(decoder, first + count) - before;
     }
     return 1;
 }

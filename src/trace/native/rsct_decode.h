@@ -26,6 +26,9 @@ void rsct_decoder_free(struct rsct_decoder *decoder);
  */
 const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_frame *frame);
 
+/* The marks of the frame that was started, ascending; none if events are skipped. */
+const struct rsct_mark *rsct_decoder_marks(const struct rsct_decoder *decoder, uint32_t *count);
+
 /*
  * The next slice, at most RSC_BATCH_ACCESSES accesses, in the columns `to` or, if NULL,
  * the decoder's own. Returns 1, 0 at the end of the frame, or RSC_EFORMAT with *problem

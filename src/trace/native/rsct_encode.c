@@ -41,6 +41,10 @@ struct rsct_encoder {
     uint32_t accesses, events;
     uint64_t instructions;
     int instructions_known;
+    struct rsct_mark marks[RSCT_MARKS_MAX]; /* at ends of batches */
+    uint32_t mark_count;
+    int uneven; /* fetches do not show where instructions are: marks are needed */
+    struct growing mark_bytes;
 
     uint8_t *codes, *codes_at;
     uint8_t *deltas, *deltas_at;
@@ -119,6 +123,7 @@ void rsct_encoder_free(struct rsct_encoder *encoder) {
     free(encoder->threads);
     free(encoder->local_of);
     free(encoder->run_bytes.bytes);
+    free(encoder->mark_bytes.bytes);
     free(encoder->event_bytes.bytes);
     free(encoder->packed.bytes);
     free(encoder->tables.bytes);
@@ -278,6 +283,17 @@ static void add_instructions(struct rsct_encoder *encoder, const struct rsc_batc
     else encoder->instructions += instructions_until(batch, to) - (from ? instructions_until(batch, from) : 0);
 }
 
+/* Notes how many instructions precede the end of accesses from..to-1 of a batch, which were just added. */
+static void add_mark(struct rsct_encoder *encoder, const struct rsc_batch *batch, uint32_t from, uint32_t to) {
+    uint64_t fetches = 0, before = encoder->instructions;
+    uint32_t last = encoder->mark_count ? (uint32_t)encoder->marks[encoder->mark_count - 1].access : 0;
+    add_instructions(encoder, batch, from, to);
+    for (uint32_t i = from; i < to; i++) fetches += rsc_meta_kind(batch->meta[i]) == RSC_FETCH;
+    encoder->uneven |= encoder->instructions - before != fetches;
+    if (encoder->accesses - last < RSCT_MARK_ACCESSES || encoder->mark_count == RSCT_MARKS_MAX) return;
+    encoder->marks[encoder->mark_count++] = (struct rsct_mark){encoder->accesses, encoder->instructions};
+}
+
 static int frame_is_full(const struct rsct_encoder *encoder) {
     return encoder->accesses == encoder->frame_accesses || encoder->events >= RSCT_EVENTS_MAX ||
            encoder->event_bytes.used >= RSCT_EVENT_BYTES_MAX / 2;
@@ -303,7 +319,7 @@ int rsct_encoder_add(struct rsct_encoder *encoder, const struct rsc_batch *batch
         if (encode_event(encoder, batch, &batch->events[position->event++]) < 0)
             return rsc_fail_memory(error, "trace encoder");
     }
-    if (begun_at < position->access) add_instructions(encoder, batch, begun_at, position->access);
+    if (begun_at < position->access) add_mark(encoder, batch, begun_at, position->access);
     return status;
 }
 
@@ -365,6 +381,33 @@ static int build_pcs(struct rsct_encoder *encoder) {
     return 0;
 }
 
+/* Marks before all other events. Returns how many. */
+static int build_marks(struct rsct_encoder *encoder, uint32_t *count) {
+    struct growing *bytes = &encoder->mark_bytes;
+    struct rsct_mark before = {0, 0};
+    *count = 0;
+    bytes->used = 0;
+    while (encoder->mark_count && encoder->marks[encoder->mark_count - 1].access >= encoder->accesses)
+        encoder->mark_count--; /* the frame's total says that */
+    if (!encoder->uneven || !encoder->instructions_known || !encoder->mark_count ||
+        encoder->events > RSCT_EVENTS_MAX - RSCT_MARKS_MAX)
+        return 0;
+    if (reserve(bytes, (size_t)encoder->mark_count * 4 * RSC_VARINT_MAX + encoder->event_bytes.used) < 0)
+        return RSC_ENOMEM;
+    for (uint32_t i = 0; i < encoder->mark_count; i++) {
+        put(bytes, 0);
+        put(bytes, RSCT_EVENT_MARK * 4u);
+        put(bytes, rsc_zigzag(encoder->marks[i].access - before.access));
+        put(bytes, rsc_zigzag(encoder->marks[i].instructions - before.instructions));
+        before = encoder->marks[i];
+    }
+    if (encoder->event_bytes.used)
+        memcpy(bytes->bytes + bytes->used, encoder->event_bytes.bytes, encoder->event_bytes.used);
+    bytes->used += encoder->event_bytes.used;
+    *count = encoder->mark_count;
+    return 0;
+}
+
 static int compress_column(struct rsct_encoder *encoder, struct rsct_frame_header *header, enum rsct_column column,
                            const void *raw, size_t raw_bytes, struct rsc_error *error) {
     header->column[column].raw_bytes = (uint32_t)raw_bytes;
@@ -385,6 +428,8 @@ static void start_next_frame(struct rsct_encoder *encoder) {
     encoder->accesses = encoder->events = 0;
     encoder->instructions = 0;
     encoder->instructions_known = 1;
+    encoder->mark_count = 0;
+    encoder->uneven = 0;
     encoder->codes_at = encoder->codes;
     encoder->deltas_at = encoder->deltas;
     encoder->size_count = encoder->code_count = 0;
@@ -405,15 +450,17 @@ static void start_next_frame(struct rsct_encoder *encoder) {
 int rsct_encoder_pack(struct rsct_encoder *encoder, struct rsct_frame_header *header, const uint8_t **data,
                       size_t *bytes, struct rsc_error *error) {
     struct growing *packed = &encoder->packed;
+    uint32_t marks;
     packed->used = RSCT_FRAME_HEADER_BYTES;
-    if (reserve(packed, 1) < 0 || build_tables(encoder) < 0 || build_pcs(encoder) < 0)
+    if (reserve(packed, 1) < 0 || build_tables(encoder) < 0 || build_pcs(encoder) < 0 ||
+        build_marks(encoder, &marks) < 0)
         return rsc_fail_memory(error, "trace encoder");
     memset(header, 0, sizeof *header);
     header->magic = RSCT_FRAME_MAGIC;
     header->codes = encoder->code_count;
     header->first = encoder->first;
     header->accesses = encoder->accesses;
-    header->events = encoder->events;
+    header->events = encoder->events + marks;
     header->instructions = encoder->instructions_known ? encoder->instructions : RSC_UNKNOWN;
     header->threads = encoder->thread_count;
     header->runs = encoder->runs;
@@ -427,7 +474,8 @@ int rsct_encoder_pack(struct rsct_encoder *encoder, struct rsct_frame_header *he
         [RSCT_TABLES] = {encoder->tables.bytes, encoder->tables.used},
         [RSCT_SIZES] = {encoder->sizes, (size_t)encoder->size_count * sizeof *encoder->sizes},
         [RSCT_PCS] = {encoder->pc_bytes.bytes, encoder->pc_bytes.used},
-        [RSCT_EVENTS] = {encoder->event_bytes.bytes, encoder->event_bytes.used},
+        [RSCT_EVENTS] = {marks ? encoder->mark_bytes.bytes : encoder->event_bytes.bytes,
+                         marks ? encoder->mark_bytes.used : encoder->event_bytes.used},
     };
     for (int c = 0; c < RSCT_COLUMNS; c++) {
         int status = compress_column(encoder, header, (enum rsct_column)c, column[c].raw, column[c].bytes, error);

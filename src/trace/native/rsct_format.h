@@ -103,6 +103,18 @@ static inline uint32_t rsct_class_of(uint64_t zigzag) {
  * data and the data if there is any. All numbers as base-128 varints.
  */
 #define RSCT_EVENT_TYPES 16u
+
+/*
+ * A mark: `instructions` of the frame were executed before its access `access`. Marks are the first events of a frame:
+ * type 12, step 0, a and b. Readers that do not know them pass over them.
+ */
+#define RSCT_EVENT_MARK 12u
+#define RSCT_MARKS_MAX 4096u /* that are written to a frame */
+#define RSCT_MARK_ACCESSES 1024u /* between two that are written, at least */
+struct rsct_mark {
+    uint64_t access, instructions;
+};
+
 #define RSCT_EVENT_THREAD 1u
 #define RSCT_EVENT_DATA 2u
 struct rsct_event_before {

@@ -76,13 +76,3 @@ uint64_t rsct_index_chain_all(const struct rsct_index *index) {
 uint64_t rsct_index_find(const struct rsct_index *index, uint64_t access) {
     return RSC_SEARCH(0, index->count, i, index->rows[i].first + index->rows[i].accesses <= access);
 }
-
-uint64_t rsct_index_locate(const struct rsct_index *index, uint64_t instruction) {
-    for (uint64_t i = 0; i < index->count; i++) {
-        const struct rsct_index_row *row = &index->rows[i];
-        if (instruction < row->instructions)
-            return row->first + (uint64_t)((unsigned __int128)instruction * row->accesses / row->instructions);
-        instruction -= row->instructions;
-    }
-    return index->totals.accesses;
-}

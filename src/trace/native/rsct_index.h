@@ -34,8 +34,4 @@ uint64_t rsct_index_chain_all(const struct rsct_index *index);
 /* The first row that ends after `access`; count if there is none. */
 uint64_t rsct_index_find(const struct rsct_index *index, uint64_t access);
 
-/* The access before which `instruction` instructions were executed, assuming an even spread inside frames; past the
- * end: the number of accesses. */
-uint64_t rsct_index_locate(const struct rsct_index *index, uint64_t instruction);
-
 #endif

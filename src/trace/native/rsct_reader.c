@@ -12,6 +12,7 @@
 #include "trace/formats/readers.h"
 #include "trace/native/rsct_decode.h"
 #include "trace/native/rsct_index.h"
+#include "trace/native/rsct_locate.h"
 #include "trace/native/rsct_worker.h"
 
 #define KEEPS 4u
@@ -25,6 +26,7 @@ struct rsct_reader {
     const struct rsc_log *log;
     int salvage;
     struct rsct_decoder *decoder;
+    struct rsct_locator locator;
 
     char *text; /* source, command and filter, NUL-terminated, one after the other */
     const char *made_by, *command, *filter;
@@ -458,8 +460,7 @@ int rsc_rsct_locate(struct rsc_source *source, uint64_t instruction, uint64_t *a
     if (!reader->index.known && (status = load_index(reader, error)) < 0) return status;
     if (reader->index.totals.instructions == RSC_UNKNOWN)
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: has no instruction counts", rsc_input_name(reader->input));
-    *access = rsct_index_locate(&reader->index, instruction);
-    return 0;
+    return rsct_locate(&reader->locator, &reader->index, reader->input, instruction, access, error);
 }
 
 static void rsct_info(struct rsc_source *source, struct rsc_trace_info *info) {
@@ -485,6 +486,7 @@ static void rsct_close(struct rsc_source *source) {
     rsct_unpacker_free(&reader->unpacker);
     rsct_frame_free(&reader->frame);
     rsct_decoder_free(reader->decoder);
+    rsct_locator_free(&reader->locator);
     rsct_index_free(&reader->index);
     free(reader->text);
     free(reader);
