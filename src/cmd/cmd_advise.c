@@ -4,6 +4,7 @@
 static const struct rsc_option options[] = {
     RSC_HEADING("output"),
     {RSC_OPT_AT, 0, "at", "SIZE", "cache size the advice is for, as 1M or L2 (default: as report)", "L1d L2 L3"},
+    RSC_MACHINE_OPTION(""),
     {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here (.json: as JSON); - is standard output", NULL},
     {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text (default) or json", "text json"},
     {0, 0, NULL, NULL, NULL, NULL},

@@ -19,8 +19,10 @@ enum {
 static const struct rsc_option options[] = {
     RSC_HEADING("selection"),
     {OPT_AT, 0, "at", "SIZE,...",
-     "cache sizes to show misses at, as 32K,1M or L2; the first one ranks the files (default: this machine's caches)",
+     "cache sizes to show misses at, as 32K,1M or L2; the first one ranks the files (default: the machine's caches, "
+     "and files by the cycles that misses cost)",
      NULL},
+    RSC_MACHINE_OPTION(""),
     {OPT_FILE, 0, "file", "SUBSTRING", "only source files with this in their name", NULL},
     {OPT_FUNCTION, 0, "function", "NAME", "only the lines of this function", NULL},
     {OPT_CONTEXT, 0, "context", "N", "only lines with references and N lines around them (default: whole files)", NULL},
@@ -38,15 +40,14 @@ struct annotation {
     const char *source_paths[SOURCE_PATHS_MAX];
 };
 
-static int parse_sizes(struct rsc_annotate_options *annotate, const char *text) {
-    struct rsc_machine machine;
-    rsc_machine_read(&machine, NULL);
+static int parse_sizes(struct annotation *annotation, const char *text) {
+    struct rsc_annotate_options *annotate = &annotation->options;
     annotate->size_count = 0;
     for (;;) {
         size_t length = strcspn(text, ",");
         uint64_t bytes;
         if (annotate->size_count == RSC_ANNOTATE_SIZES_MAX) return -1;
-        if (rsc_machine_parse_size(&machine, text, length, &bytes) < 0) return -1;
+        if (rsc_session_parse_size(&annotation->session, text, length, &bytes) < 0) return -1;
         annotate->size_bytes[annotate->size_count++] = bytes;
         if (!text[length]) return 0;
         text += length + 1;
@@ -60,7 +61,7 @@ static int take_option(void *context, const struct rsc_option_parser *parser, in
     int leave;
     switch (id) {
     case OPT_AT:
-        if (parse_sizes(annotate, parser->value) < 0)
+        if (parse_sizes(annotation, parser->value) < 0)
             return rsc_option_refuse(parser,
                                      "not a list of up to 8 sizes in bytes or caches of this machine, as 32K,1M,L2");
         return -1;

@@ -13,7 +13,8 @@ enum { OPT_AT = RSC_OPT_VERB, OPT_FAIL_ON, OPT_ACCURACY, OPT_SOURCE_ROOT };
 
 static const struct rsc_option options[] = {
     RSC_HEADING("comparison"),
-    {OPT_AT, 0, "at", "SIZE,...", "cache sizes to compare at, as 32K,1M or L2 (default: this machine's caches)", NULL},
+    {OPT_AT, 0, "at", "SIZE,...", "cache sizes to compare at, as 32K,1M or L2 (default: the machine's caches)", NULL},
+    RSC_MACHINE_OPTION(""),
     {OPT_FAIL_ON, 0, "fail-on", "RULE,...", "exit with status 3 if this grew, as misses>+5% or function.misses>+10%",
      NULL},
     {OPT_ACCURACY, 0, "accuracy", NULL, "print how close the two are in the papers' measures: S, S-hat, EMD and MAE",
@@ -27,7 +28,6 @@ static const struct rsc_option options[] = {
 
 struct comparing {
     struct rsc_session session;
-    struct rsc_machine machine;
     struct rsc_diff_at at[RSC_DIFF_SIZES_MAX];
     size_t at_count;
     struct rsc_diff_rule rules[RSC_DIFF_RULES_MAX];
@@ -46,9 +46,10 @@ struct comparing {
 };
 
 /* A size given by the name of a cache has that name in the result. */
-static int parse_size(const struct rsc_machine *machine, const char *text, size_t length, struct rsc_diff_at *at) {
+static int parse_size(struct rsc_session *session, const char *text, size_t length, struct rsc_diff_at *at) {
+    const struct rsc_machine *machine = rsc_session_machine(session);
     *at = (struct rsc_diff_at){0};
-    if (rsc_machine_parse_size(machine, text, length, &at->bytes) < 0) return -1;
+    if (rsc_session_parse_size(session, text, length, &at->bytes) < 0) return -1;
     for (size_t i = 0; i < machine->level_count && (*text < '0' || *text > '9'); i++)
         if (machine->levels[i].size_bytes == at->bytes) memcpy(at->name, machine->levels[i].name, sizeof at->name);
     return 0;
@@ -59,7 +60,7 @@ static int parse_sizes(struct comparing *comparing, const char *text) {
     for (;;) {
         size_t length = strcspn(text, ",");
         if (comparing->at_count == RSC_DIFF_SIZES_MAX) return -1;
-        if (parse_size(&comparing->machine, text, length, &comparing->at[comparing->at_count++]) < 0) return -1;
+        if (parse_size(&comparing->session, text, length, &comparing->at[comparing->at_count++]) < 0) return -1;
         if (!text[length]) return 0;
         text += length + 1;
     }
@@ -131,7 +132,7 @@ static int for_each_pair(struct comparing *comparing,
 static int take_diff(struct comparing *comparing, size_t at, const struct rsc_profile *const sides[2],
                      struct rsc_error *error) {
     return rsc_diff_make(&comparing->diffs[at], sides[0], sides[1], comparing->at, comparing->at_count,
-                         &comparing->machine, error);
+                         rsc_session_machine(&comparing->session), error);
 }
 
 static int take_accuracy(struct comparing *comparing, size_t at, const struct rsc_profile *const sides[2],
@@ -197,7 +198,6 @@ static int run_diff(const struct rsc_verb *verb, int argc, char **argv) {
     if (!comparing) return rsc_memory_error(verb);
     rsc_session_start(&comparing->session, verb, argv);
     comparing->session.yields = RSC_RESULT_DIFF;
-    rsc_machine_read(&comparing->machine, NULL);
     if (getcwd(comparing->working_folder, sizeof comparing->working_folder))
         comparing->source_root = comparing->working_folder;
     rsc_options_start(&parser, verb, argc, argv);

@@ -3,6 +3,7 @@
  * how to fix what is missing. Every check tries the real thing.
  */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,7 +26,8 @@
 #include "collect/perf/perf_probe.h"
 #include "collect/symbols/symbols.h"
 #include "loops/front/c_source.h"
-#include "report/draw/machine.h"
+#include "base/machine.h"
+#include "simulate/cache/machine_caches.h"
 #include "report/draw/units.h"
 
 /* One finding: "ok", "--" (optional and absent) or "no" (needed and missing), with the fix. */
@@ -168,14 +170,43 @@ static void put_cycles(const struct rsc_machine *machine, char *text, size_t roo
     if (used < room) snprintf(text + used, room - used, "memory %.0f cycles", machine->memory_cycles);
 }
 
-/* Measures, prints and keeps this machine's latencies. */
+/* A machine file of this machine, with its caches and what was measured. */
+static int put_machine_file(const struct rsc_machine *machine, char *text, size_t room, size_t *used,
+                            struct rsc_error *error) {
+    struct rsc_sim_config config = {0};
+    int status = rsc_machine_caches_add_this(&config, NULL, error);
+    *used = (size_t)snprintf(text, room,
+                             "# Caches as the kernel reports them; latencies by reusescope doctor --latency.\n");
+    for (size_t i = 0; !status && i < config.count; i++)
+        *used += (size_t)snprintf(text + *used, room - *used, "%s %" PRIu64 ",%" PRIu32 ",%" PRIu32 "\n",
+                                  config.caches[i].name, config.caches[i].size_bytes, config.caches[i].ways,
+                                  config.caches[i].block_bytes);
+    if (status < 0) return status;
+    *used += (size_t)snprintf(text + *used, room - *used, "latencies measured");
+    for (size_t i = 0; i < machine->level_count; i++)
+        *used += (size_t)snprintf(text + *used, room - *used, " %s=%.1f", machine->levels[i].name,
+                                  machine->levels[i].cycles);
+    *used += (size_t)snprintf(text + *used, room - *used, " memory=%.1f\n", machine->memory_cycles);
+    return 0;
+}
+
+/* Measures, prints and keeps this machine's latencies: where reports look for them, or in a machine file. */
 static int measure_latencies(struct rsc_session *session) {
     struct rsc_machine machine;
     struct rsc_error error;
-    char path[RSC_MACHINE_PATH], text[1024], shown[160];
+    char path[RSC_MACHINE_PATH], text[2048], shown[160];
     size_t used = 0;
     rsc_machine_read(&machine, NULL);
     int status = rsc_latency_measure(&machine, &error);
+    if (!status && session->output) {
+        status = put_machine_file(&machine, text, sizeof text, &used, &error);
+        if (!status) status = rsc_output_whole(session->output, text, used, 0, &error);
+        if (status < 0) return rsc_session_fail(session, &error);
+        if (!strcmp(session->output, "-")) return RSC_EXIT_OK;
+        put_cycles(&machine, shown, sizeof shown);
+        printf("%s\nkept in %s\n", shown, session->output);
+        return RSC_EXIT_OK;
+    }
     if (!status && rsc_machine_latency_path(path) < 0)
         status = rsc_fail(&error, RSC_EINVAL, "--latency: set HOME or REUSESCOPE_MACHINES to a folder to keep them in");
     for (size_t i = 0; !status && i < machine.level_count; i++)
@@ -210,7 +241,7 @@ static void look_at_machine(void) {
     char cycles[160];
     put_cycles(&machine, cycles, sizeof cycles);
     if (machine.level_count)
-        optional(machine.is_measured, "latencies", cycles,
+        optional(machine.latencies == RSC_LATENCIES_MEASURED, "latencies", cycles,
                  "typical ones are used: reusescope doctor --latency measures");
     snprintf(text, sizeof text, "%u processors, loops for %s", rsc_pool_cpu_count(), rsc_simd_name(rsc_simd_best()));
     say("ok", "processors", text);
@@ -244,6 +275,9 @@ static const struct rsc_option options[] = {
      "measure and keep how long loads wait for each cache and for memory, for estimates of cycles (seconds; best on an "
      "idle machine)",
      NULL},
+    {RSC_OPT_OUTPUT, 'o', "output", "FILE",
+     "with --latency: write a machine file instead, with the caches too, for --machine ./FILE (- is standard output)",
+     NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -265,6 +299,7 @@ static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
     rsc_session_start(&asked.session, verb, argv);
     int leave = rsc_session_take(&asked.session, argc, take_option, &asked, NULL, NULL);
     if (leave >= 0) return leave;
+    if (asked.session.output && !asked.latency) return rsc_usage_error(verb, "-o needs --latency");
     if (asked.latency) return measure_latencies(&asked.session);
     printf("reusescope %s\n", rsc_version());
     look_at_machine();

@@ -199,17 +199,11 @@ static int take_option(void *context, const struct rsc_option_parser *parser, in
     }
 }
 
-/* The folder of machine files that comes with the tool: in the source tree, or installed. */
-static const char *machine_folder(char folder[PATH_MAX]) {
-    return rsc_own_file("../share/reusescope/machines", folder) || rsc_own_file("../../machines", folder) ? folder
-                                                                                                          : NULL;
-}
-
 /* Adds the machine's caches that were not given as options. */
 static int add_machine(struct sim_verb *verb, struct rsc_error *error) {
     struct rsc_sim_config machine = {0}, given = verb->config;
     char folder[PATH_MAX];
-    int status = rsc_machine_caches_add(&machine, verb->machine, machine_folder(folder), error);
+    int status = rsc_machine_caches_add(&machine, verb->machine, rsc_machine_folder(folder), error);
     for (size_t i = 0; !status && i < machine.count; i++) {
         struct rsc_cache_config *cache = &machine.caches[i];
         if (rsc_sim_config_primary(&given, cache->name)) continue;

@@ -39,11 +39,10 @@ static int wants_colour(const struct rsc_session *session) {
 
 /*
  * How text is drawn on this terminal: width, characters, colour (only for_terminal)
- * and caches. Fills `machine`, which must live as long as the style.
+ * and caches.
  */
 static struct rsc_report_style style_of(const struct rsc_session *session, int for_terminal,
-                                        struct rsc_machine *machine) {
-    rsc_machine_read(machine, NULL);
+                                        const struct rsc_machine *machine) {
     setlocale(LC_CTYPE, "");
     return (struct rsc_report_style){
         .width = terminal_size(0),
@@ -51,6 +50,7 @@ static struct rsc_report_style style_of(const struct rsc_session *session, int f
         .unicode = !strcmp(nl_langinfo(CODESET), "UTF-8"),
         .colour = for_terminal && wants_colour(session),
         .machine = machine,
+        .costs = session->machine_is_named,
         .at_bytes = session->at_bytes,
         .references = session->references,
         .page = session->page,
@@ -137,8 +137,7 @@ static int write_rendering(struct rsc_session *session, const struct rsc_result 
                            const char *path, int keep, struct rsc_error *error) {
     char *text = NULL, data_file[PATH_MAX], folder[PATH_MAX];
     size_t bytes;
-    struct rsc_machine machine;
-    struct rsc_report_style style = style_of(session, !strcmp(path, "-"), &machine);
+    struct rsc_report_style style = style_of(session, !strcmp(path, "-"), rsc_session_machine(session));
     style.source_root = getcwd(folder, sizeof folder);
     style.data_file = data_file_of(session, keep, data_file);
     style.lines_taken += keep && session->output && !strcmp(path, "-"); /* of hint_next() */

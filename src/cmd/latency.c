@@ -107,6 +107,6 @@ int rsc_latency_measure(struct rsc_machine *machine, struct rsc_error *error) {
         else machine->memory_cycles = cycles;
         before = cycles;
     }
-    machine->is_measured = 1;
+    machine->latencies = RSC_LATENCIES_MEASURED;
     return 0;
 }

@@ -4,7 +4,7 @@
 
 #include <reusescope/error.h>
 
-#include "report/draw/machine.h"
+#include "base/machine.h"
 
 /* Fills in the machine's cycles; takes seconds, and up to 1 GiB of memory. */
 int rsc_latency_measure(struct rsc_machine *machine, struct rsc_error *error);

@@ -10,8 +10,10 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/own_file.h"
 #include "base/pool.h"
 #include "report/report.h"
+#include "simulate/cache/machine_caches.h"
 
 const struct rsc_option rsc_common_options[] = {
     RSC_HEADING("general"),
@@ -53,9 +55,10 @@ const struct rsc_option rsc_output_options[] = {
     {RSC_OPT_FULL, 0, "full", NULL, "text: everything that is known, not just the first screen (40 lines)", NULL},
     {RSC_OPT_FULL_NAMES, 0, "full-names", NULL, "text: C++ names with their template arguments", NULL},
     {RSC_OPT_AT, 0, "at", "SIZE",
-     "rank code, pairs and objects by misses in a cache of SIZE, as 1M or L2 (default: the largest of this machine's "
-     "caches with misses other than first touches)",
+     "rank code, pairs and objects by misses in a cache of SIZE, as 1M or L2 (default: by the cycles that misses cost; "
+     "misses are those in the largest of the machine's caches with more than first touches)",
      "L1d L2 L3"},
+    RSC_MACHINE_OPTION("; json and csv then have estimated cycles"),
     {RSC_OPT_WEIGHT, 0, "weight", "WHAT",
      "folded, speedscope, pprof: weigh stacks by misses (at --at, default) or references", "misses references"},
     {RSC_OPT_NO_COMMAND, 0, "no-command", NULL,
@@ -167,10 +170,33 @@ static int parse_range(struct rsc_session *session, const char *text) {
                                                                                                                    : 0;
 }
 
+const char *rsc_machine_folder(char folder[PATH_MAX]) {
+    return rsc_own_file("../share/reusescope/machines", folder) || rsc_own_file("../../machines", folder) ? folder
+                                                                                                          : NULL;
+}
+
+const struct rsc_machine *rsc_session_machine(struct rsc_session *session) {
+    if (!session->machine_is_read) rsc_machine_read(&session->machine, NULL);
+    session->machine_is_read = 1;
+    return &session->machine;
+}
+
+int rsc_session_parse_size(struct rsc_session *session, const char *text, size_t length, uint64_t *bytes) {
+    if (*text < '0' || *text > '9') session->cache_is_named = 1;
+    return rsc_machine_parse_size(rsc_session_machine(session), text, length, bytes);
+}
+
 static int parse_at(struct rsc_session *session, const char *text) {
-    struct rsc_machine machine;
-    rsc_machine_read(&machine, NULL);
-    return rsc_machine_parse_size(&machine, text, strlen(text), &session->at_bytes);
+    return rsc_session_parse_size(session, text, strlen(text), &session->at_bytes);
+}
+
+static int take_machine(struct rsc_session *session, const struct rsc_option_parser *parser) {
+    char folder[PATH_MAX];
+    struct rsc_error error;
+    if (session->cache_is_named) return rsc_option_refuse(parser, "give it before the option that names a cache");
+    int status = rsc_machine_named(&session->machine, parser->value, rsc_machine_folder(folder), &error);
+    session->machine_is_read = session->machine_is_named = 1;
+    return status < 0 ? rsc_session_fail(session, &error) : -1;
 }
 
 static int parse_weight(struct rsc_session *session, const char *text) {
@@ -220,6 +246,7 @@ int rsc_session_option(struct rsc_session *session, const struct rsc_option_pars
     case RSC_OPT_SALVAGE: session->salvage = 1; return -1;
     case RSC_OPT_FULL_NAMES: session->full_names = 1; return -1;
     case RSC_OPT_FULL: session->full = 1; return -1;
+    case RSC_OPT_MACHINE: return take_machine(session, parser);
     case RSC_OPT_NO_COMMAND: session->no_command = 1; return -1;
     case RSC_OPT_READ_THREADS: {
         uint64_t threads = 0;

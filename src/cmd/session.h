@@ -5,6 +5,7 @@
 #ifndef RSC_CMD_SESSION_H
 #define RSC_CMD_SESSION_H
 
+#include <limits.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -33,6 +34,7 @@ enum {
     RSC_OPT_OUTPUT,
     RSC_OPT_FORMAT,
     RSC_OPT_AT,
+    RSC_OPT_MACHINE,
     RSC_OPT_WEIGHT,
     RSC_OPT_FULL,
     RSC_OPT_FULL_NAMES,
@@ -48,6 +50,15 @@ extern const struct rsc_option rsc_common_options[]; /* -h -q -v --color */
 extern const struct rsc_option rsc_trace_options[];  /* --from --salvage and the filters */
 extern const struct rsc_option rsc_output_options
     []; /* -o --format --full --full-names --at --weight --no-command, for verbs that yield a profile */
+
+/* For verbs that show profiles; rsc_output_options has it. `more`: what else it does. */
+#define RSC_MACHINE_OPTION(more)                                                                   \
+    {RSC_OPT_MACHINE,                                                                              \
+     0,                                                                                            \
+     "machine",                                                                                    \
+     "NAME",                                                                                       \
+     "caches and latencies of this machine (this, default) or of another, as zen2 or a file" more, \
+     "this neoverse-n1 skylake-x zen2"}
 
 #define RSC_TIDS_MAX 1024
 
@@ -68,6 +79,9 @@ struct rsc_session {
 
     enum rsc_result_kind yields; /* the verb's kind of result, which decides its formats */
     const char *output, *format;
+    struct rsc_machine machine; /* use rsc_session_machine() */
+    int machine_is_read, machine_is_named; /* named: by --machine */
+    int cache_is_named; /* an option named a cache of the machine */
     uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the report's choice */
     int references;    /* stacks are weighed by references, not by misses */
     const struct rsc_page_extras *page; /* extra contents of an HTML page; NULL: none */
@@ -93,6 +107,15 @@ void rsc_session_start(struct rsc_session *session, const struct rsc_verb *verb,
  * status (help was printed, or the value was rejected).
  */
 int rsc_session_option(struct rsc_session *session, const struct rsc_option_parser *parser, int id);
+
+/* Whose caches are shown: this machine, or the one that --machine names. */
+const struct rsc_machine *rsc_session_machine(struct rsc_session *session);
+
+/* A size in bytes, or the name of a cache of that machine. 0, or -1 for neither. */
+int rsc_session_parse_size(struct rsc_session *session, const char *text, size_t length, uint64_t *bytes);
+
+/* The folder of machine files that comes with the tool, in the source tree or installed; NULL: none. */
+const char *rsc_machine_folder(char folder[PATH_MAX]);
 
 /* Takes one option, as rsc_session_option() does, to which it hands those it does not know. */
 typedef int rsc_option_taker(void *context, const struct rsc_option_parser *parser, int id);

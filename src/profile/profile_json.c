@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/json_writer.h"
 #include "base/output_file.h"
+#include "profile/cost.h"
 #include "profile/profile_rows.h"
 
 static void key_number_or_null(struct rsc_json *json, const char *key, double value) {
@@ -100,6 +101,28 @@ static void put_totals(struct rsc_json *json, const struct rsc_profile *profile)
     put_bars(json, &profile->bars);
 }
 
+/* What a load waits for, and the cycles that all misses cost; those of rows are with them. */
+static void put_cost(struct rsc_json *json, const struct rsc_profile *profile) {
+    const struct rsc_machine *machine = profile->cost_machine;
+    rsc_json_newline(json);
+    rsc_json_key_object(json, "cost");
+    rsc_json_key_string(json, "machine", machine->name);
+    rsc_json_key_string(json, "latencies", rsc_latencies_words(machine));
+    rsc_json_key_array(json, "caches");
+    for (size_t i = 0; i < machine->level_count; i++) {
+        rsc_json_object(json);
+        rsc_json_key_string(json, "name", machine->levels[i].name);
+        rsc_json_key_u64(json, "bytes", machine->levels[i].size_bytes);
+        rsc_json_key_double(json, "cycles", machine->levels[i].cycles);
+        rsc_json_key_u64(json, "misses", rsc_profile_coarse_misses(profile, rsc_cost_lines(profile, machine, i)));
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+    rsc_json_key_double(json, "memory_cycles", machine->memory_cycles);
+    rsc_json_key_double(json, "cycles", rsc_cost_of_profile(profile, machine));
+    rsc_json_object_end(json);
+}
+
 static void put_mrc(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_newline(json);
     rsc_json_key_array(json, "mrc");
@@ -135,6 +158,7 @@ void rsc_profile_to_json(const struct rsc_profile *profile, struct rsc_json *jso
     rsc_json_key_string(json, "schema", "reusescope-profile/1");
     put_made(json, &profile->made);
     put_totals(json, profile);
+    if (profile->cost_machine) put_cost(json, profile);
     put_list(json, "rd", profile->rd_list, profile->rd_list_count, profile);
     put_list(json, "ri", profile->ri_list, profile->ri_list_count, NULL);
     put_mrc(json, profile);

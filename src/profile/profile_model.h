@@ -286,6 +286,7 @@ struct rsc_total_bars {
 
 struct rsc_profile {
     struct rsc_made made;
+    const struct rsc_machine *cost_machine; /* not owned: JSON has the cycles that misses cost there; NULL: none */
     uint64_t accesses, references, cold, invalidated, distinct;
     uint64_t last_touch, pruned, censored;
     struct rsc_total_bars bars;

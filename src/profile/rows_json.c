@@ -3,10 +3,12 @@
  *
  * Unknown fields of a place are null rather than absent, so that every row of a table
  * has the same keys; only `inlined`, `offset`, `loop`, `stride`, `ancestor`, `object`,
- * `latency`, `latency_samples` and `sources` are omitted when empty.
+ * `latency`, `latency_samples` and `sources` are omitted when empty, and `cycles` without
+ * a machine to estimate them for.
  */
 #include <string.h>
 
+#include "profile/cost.h"
 #include "profile/pair_ancestor.h"
 #include "profile/profile_rows.h"
 #include "profile/row_tables.h"
@@ -149,6 +151,9 @@ static void put_row(struct rsc_json *json, const struct rsc_profile *profile, co
         else if (field->sort == RSC_FIELD_OPEN)
             while (table->fields[i].sort != RSC_FIELD_CLOSE) i++;
     }
+    if (profile->cost_machine && rsc_cost_has(table))
+        rsc_json_key_double(json, "cycles",
+                            rsc_cost_of_row(profile, rsc_row_counts(table, row), profile->cost_machine));
     rsc_json_object_end(json);
 }
 

@@ -131,6 +131,10 @@ static int costs_more(const void *left, const void *right) {
     return a->rows < b->rows ? -1 : a->rows > b->rows;
 }
 
+static void sort_ranks(struct rsc_ranking *ranking) {
+    if (ranking->count) qsort(ranking->ranks, ranking->count, sizeof *ranking->ranks, costs_more);
+}
+
 /* The latency of pairs without a measurement: the mean of the others, 1 if there are none. */
 static double usual_latency(const struct rsc_profile *profile) {
     double sum = 0, weight = 0;
@@ -174,12 +178,19 @@ int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *prof
         double latency = what == RSC_RANK_PAIRS ? ((const struct rsc_pair_row *)ranking->rows[i])->latency : 1;
         rank->cost += (double)misses * (latency > 0 ? latency : usual);
     }
-    rsc_ranking_sort(ranking);
+    sort_ranks(ranking);
     return 0;
 }
 
-void rsc_ranking_sort(struct rsc_ranking *ranking) {
-    if (ranking->count) qsort(ranking->ranks, ranking->count, sizeof *ranking->ranks, costs_more);
+void rsc_ranking_by_cycles(struct rsc_ranking *ranking, const struct rsc_machine *machine) {
+    for (size_t i = 0; i < ranking->count; i++) {
+        struct rsc_rank *rank = &ranking->ranks[i];
+        uint64_t misses[RSC_MACHINE_LEVELS_MAX];
+        for (size_t level = 0; level < machine->level_count; level++)
+            misses[level] = rsc_rank_misses(ranking, rank, rsc_cost_lines(ranking->profile, machine, level));
+        rank->cost = rsc_cost_of_misses(misses, rank->invalidated, machine);
+    }
+    sort_ranks(ranking);
 }
 
 void rsc_ranking_free(struct rsc_ranking *ranking) {
@@ -194,11 +205,6 @@ uint64_t rsc_rank_misses(const struct rsc_ranking *ranking, const struct rsc_ran
     for (size_t i = 0; i < rank->row_count; i++)
         misses += rsc_row_misses(rsc_row_counts(table_of(ranking->what), rank->rows[i]), size_lines);
     return misses;
-}
-
-uint64_t rsc_rows_told_apart(const struct rsc_profile *profile) {
-    if (!profile->rd_cap) return UINT64_MAX;
-    return rsc_bin_lo(RSC_BINS_COARSE, rsc_bin_of(RSC_BINS_COARSE, profile->rd_cap));
 }
 
 /* At most the largest possible distance, and not inside the open bin of a cap. */
@@ -233,14 +239,6 @@ uint64_t rsc_rank_quantile(const struct rsc_ranking *ranking, const struct rsc_r
         return within_bounds(ranking->profile, median > from ? median : from);
     }
     return UINT64_MAX;
-}
-
-uint64_t rsc_profile_coarse_misses(const struct rsc_profile *profile, uint64_t size_lines) {
-    uint64_t counts[COARSE_BINS] = {0};
-    struct rsc_histogram coarse = {RSC_BINS_COARSE, COARSE_BINS, counts};
-    rsc_histogram_merge(&coarse, &profile->rd); /* fine bins lie within coarse ones */
-    if (profile->rd_capped) rsc_histogram_add(&coarse, profile->rd_cap, profile->rd_capped);
-    return profile->cold + profile->invalidated + rsc_histogram_at_least(&coarse, size_lines);
 }
 
 #define ROOM_SHARE 0.001 /* fewer misses for want of room than this share of references do not matter */

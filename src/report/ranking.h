@@ -11,6 +11,7 @@
 #ifndef RSC_REPORT_RANKING_H
 #define RSC_REPORT_RANKING_H
 
+#include "profile/cost.h"
 #include "report/report.h"
 
 enum rsc_ranked {
@@ -46,8 +47,8 @@ int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *prof
                      uint64_t size_lines);
 void rsc_ranking_free(struct rsc_ranking *ranking);
 
-/* Orders the ranks again after their `cost` was changed. */
-void rsc_ranking_sort(struct rsc_ranking *ranking);
+/* Orders a ranking by the cycles that misses cost, most first; `cost` of each rank becomes its cycles. */
+void rsc_ranking_by_cycles(struct rsc_ranking *ranking, const struct rsc_machine *machine);
 
 /* Misses of a rank at another size. */
 uint64_t rsc_rank_misses(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t size_lines);
@@ -61,12 +62,6 @@ uint64_t rsc_rank_median(const struct rsc_ranking *ranking, const struct rsc_ran
 
 /* The same for any quantile: `share` of the distances from `from` on are below it. */
 uint64_t rsc_rank_quantile(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t from, double share);
-
-/* The start of the open bin that a cap leaves in rows' distances; UINT64_MAX: none. */
-uint64_t rsc_rows_told_apart(const struct rsc_profile *profile);
-
-/* All misses of the profile at a size, by the same rule; shares are relative to this. */
-uint64_t rsc_profile_coarse_misses(const struct rsc_profile *profile, uint64_t size_lines);
 
 int rsc_place_has_line(const struct rsc_place *place);
 

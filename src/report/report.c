@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "profile/cost.h"
 #include "report/advise/advise.h"
 #include "report/compare/accuracy.h"
 #include "report/compare/diff.h"
@@ -58,8 +59,14 @@ const char *rsc_report_format_name(enum rsc_report_format format) {
 
 static int profiles_json(const struct rsc_result *result, const struct rsc_report_style *style, char **text,
                          size_t *bytes, struct rsc_error *error) {
-    (void)style;
-    return rsc_profiles_json_text(result->profiles, result->count, text, bytes, error);
+    for (size_t i = 0; i < result->count; i++) {
+        struct rsc_profile *profile = result->profiles[i];
+        profile->cost_machine =
+            style && style->costs && rsc_cost_is_known(profile, style->machine) ? style->machine : NULL;
+    }
+    int status = rsc_profiles_json_text(result->profiles, result->count, text, bytes, error);
+    for (size_t i = 0; i < result->count; i++) result->profiles[i]->cost_machine = NULL;
+    return status;
 }
 
 static int save_profiles(const struct rsc_result *result, const char *path, int keep_old, struct rsc_error *error) {

@@ -15,7 +15,7 @@
 #include "profile/profile_model.h"
 #include "profile/sim_result.h"
 #include "profile/study_result.h"
-#include "report/draw/machine.h"
+#include "base/machine.h"
 
 enum rsc_report_format {
     RSC_REPORT_NONE = 0, /* no such format */
@@ -71,6 +71,7 @@ struct rsc_report_style {
     int unicode;    /* block and braille characters, else only ASCII */
     int colour;     /* ANSI colours: one for each cache level that would serve a reference */
     const struct rsc_machine *machine; /* whose caches to mark; NULL: none */
+    int costs; /* JSON and CSV have the cycles that misses cost there; text and pages always do */
     uint64_t at_bytes; /* cache size for ranking code, pairs and objects; 0: the one that matters (rsc_rank_size()) */
     int references;    /* stacks are weighed by references, not by misses at that size */
     const struct rsc_page_extras *page; /* extra contents of an HTML page (page.h); NULL: none */

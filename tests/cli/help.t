@@ -133,9 +133,12 @@ output:
                               screen (40 lines)
       --full-names            text: C++ names with their template arguments
       --at SIZE               rank code, pairs and objects by misses in a cache
-                              of SIZE, as 1M or L2 (default: the largest of this
-                              machine's caches with misses other than first
-                              touches)
+                              of SIZE, as 1M or L2 (default: by the cycles that
+                              misses cost; misses are those in the largest of
+                              the machine's caches with more than first touches)
+      --machine NAME          caches and latencies of this machine (this,
+                              default) or of another, as zen2 or a file; json
+                              and csv then have estimated cycles
       --weight WHAT           folded, speedscope, pprof: weigh stacks by misses
                               (at --at, default) or references
       --no-command            for sharing: leave out the command line and the

@@ -124,20 +124,20 @@ $ reusescope report cpp.json | sed -n '/^ Worst lines/,/^$/p'
      8 % of references return after a median of 3.75 MiB, more than L2 holds
 \
 $ reusescope report cpp.json --full-names --section lines | tail -n +5 | head -4
-    70.0 k   97.0 %  100.0 %    70.0 k  /home/u/wave/src/solver.c:71 sweep
-     1,800    2.5 %   90.0 %     2,000  ../sysdeps/memcpy.S:88 memcpy
-       400    0.6 %    8.0 %     5,000  ..._vector.h:10 std::vector<std::pair...
-        60    0.1 %  100.0 %        60  the dynamic loader
+    17.5 M   99.3 %     70.0 k  100.0 %    70.0 k  ...wave/src/solver.c:71 sweep
+     108 k    0.6 %      1,800   90.0 %     2,000  ../sysdeps/memcpy.S:88 memcpy
+    24.0 k    0.1 %        400    8.0 %     5,000  ..._vector.h:10 std::vecto...
+   +-7 (row 3): references that may belong to rows dropped from a full table.
 $ reusescope report cpp.json --by function | sed -n 3,8p
-    70.0 k   97.0 %  100.0 %    70.0 k  sweep
-     1,800    2.5 %   90.0 %     2,000  memcpy
-       400    0.6 %    8.0 %     5,000  std::vector<>::operator[](unsigned long)
-        50    0.1 %  100.0 %        50  memcpy
-        10   <0.1 %  100.0 %        10  not known
+    17.5 M   99.3 %    70.0 k  100.0 %    70.0 k  sweep
+     108 k    0.6 %     1,800   90.0 %     2,000  memcpy
+    24.0 k    0.1 %       400    8.0 %     5,000  std::vector<>::operator[](u...
+     3,000   <0.1 %        50  100.0 %        50  memcpy
+       600   <0.1 %        10  100.0 %        10  not known
 $ reusescope report cpp.json --by function --full-names | grep vector
-       400    0.6 %    8.0 %     5,000  std::vector<std::pair<int, int>, std:...
+    24.0 k    0.1 %       400    8.0 %     5,000  std::vector<std::pair<int, ...
 $ reusescope report cpp.json --by line | tail -1
-        60    0.1 %  100.0 %        60  the dynamic loader
+     3,600   <0.1 %        60  100.0 %        60  the dynamic loader
 $ /usr/bin/python3 -c '
 > import json
 > p = json.load(open("wave.json"))
@@ -163,25 +163,25 @@ $ reusescope report --full | grep '^ [A-Z]'
  Miss ratio  of a fully associative LRU cache, by its size
  Distance that covers  this share of all reuses
  In words
- Worst lines  by misses in L2 (896 KiB), the largest too small
- Worst pairs  by misses in L2 (896 KiB), the largest too small
- Worst objects  by misses in L2 (896 KiB), the largest too small
+ Worst lines  by cycles lost: L2 15, L3 60, memory 250 (typical)
+ Worst pairs  by cycles lost: L2 15, L3 60, memory 250 (typical)
+ Worst objects  by cycles lost: L2 15, L3 60, memory 250 (typical)
 $ reusescope report --section objects,pairs
 -- Memory reuse ----------------------------------------------------------------
 \
- Worst pairs  by misses in L2 (896 KiB), the largest too small
-    misses    share    median distance  used, then used again
-     1,800    2.5 %   36.9 k  2.25 MiB  /home/u/wave/src/solver.c:71 sweep
+ Worst pairs  by cycles lost: L2 15, L3 60, memory 250 (typical)
+    cycles    share    median distance  used, then used again
+     108 k    0.6 %   36.9 k  2.25 MiB  /home/u/wave/src/solver.c:71 sweep
                                      -> /home/u/wave/src/solver.c:88 relax
                                         both called from solver.c:20 solve
-       393    0.5 %   61.4 k  3.75 MiB  mem.c:10 copy
+    23.6 k    0.1 %   61.4 k  3.75 MiB  mem.c:10 copy
                                      -> mem.c:10 copy
    +-7 (row 2): references that may belong to rows dropped from a full table.
 \
- Worst objects  by misses in L2 (896 KiB), the largest too small
-    misses    share       size  kind    name
-    70.0 k   97.0 %   4.27 MiB  global  grid
-     1,797    2.5 %      1 MiB  heap    array allocated at solver.c:12
+ Worst objects  by cycles lost: L2 15, L3 60, memory 250 (typical)
+    cycles    share  L2 misses       size  kind    name
+    17.5 M   99.3 %     70.0 k   4.27 MiB  global  grid
+     108 k    0.6 %      1,797      1 MiB  heap    array allocated at solver....
    +-3 (row 2): references that may belong to rows dropped from a full table.
 $ reusescope report --section phases
 -- Memory reuse ----------------------------------------------------------------

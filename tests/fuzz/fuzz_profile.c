@@ -34,7 +34,7 @@ static void read_as_jansson_does(const char *text, size_t bytes) {
 
 static void use_profiles(struct rsc_profile **profiles, size_t count) {
     static const struct rsc_machine machine = {
-        {{"L1d", 1, 48 << 10, 5}, {"L2", 2, 1 << 20, 15}}, 2, .memory_cycles = 250};
+        .levels = {{"L1d", 1, 48 << 10, 5}, {"L2", 2, 1 << 20, 15}}, .level_count = 2, .memory_cycles = 250};
     char *text, *again;
     size_t bytes, again_bytes, again_count;
     struct rsc_profile **loaded;

@@ -59,7 +59,7 @@ def one_program(browser):
     browser.screenshot("one")
 
     # By mouse: the smallest caches, then the largest.
-    misses = "return document.querySelector('#ranking tbody tr .number').textContent"
+    misses = "return document.querySelector('#ranking tbody [data-column=misses]').textContent"
     browser.drag("#curve .u-over", 0.5, 0.02)
     small, headline_small = browser.run(misses), browser.run("return document.getElementById('headline').textContent")
     order_small = first_rows(browser)
@@ -75,7 +75,7 @@ def one_program(browser):
         sums = []
         for share in (0.02, 0.99):
             browser.drag("#curve .u-over", 0.5, share)
-            sums.append(sum(browser.run("return [...document.querySelectorAll('#ranking tbody tr')].map(r => Number([...r.cells].find(c => c.title && /^\\d/.test(c.title))?.title || 0))")))
+            sums.append(sum(browser.run("return [...document.querySelectorAll('#ranking tbody tr')].map(r => Number(r.querySelector('[data-column=misses]').title || 0))")))
         check(f"dragging ranks {table} anew", sums[0] > sums[1] >= 0, sums)
     browser.click("[data-table=lines]")
 
@@ -278,7 +278,7 @@ def as_the_terminal_says(browser):
     show(browser, "at-64k.html")
     browser.type("#search", "heat.c")
     shown = {}
-    for place, misses in browser.run("return [...document.querySelectorAll('#ranking tbody tr')].map(r => [r.cells[1].textContent, Number(r.cells[2].title)])"):
+    for place, misses in browser.run("return [...document.querySelectorAll('#ranking tbody tr')].map(r => [r.cells[1].textContent, Number(r.querySelector('[data-column=misses]').title)])"):
         shown[place] = shown.get(place, 0) + misses  # a line may be in two functions
     with open(os.path.join(pages, "at-64k.csv"), encoding="utf-8", newline="") as file:
         told = {f"{os.path.basename(row['file'])}:{row['line']}": int(row["misses"]) for row in csv.DictReader(file)}
@@ -286,6 +286,32 @@ def as_the_terminal_says(browser):
     for place, misses in shown.items():  # up to the rounding of a few instructions' shares
         check(f"misses of {place}", abs(misses - told.get(place, -9)) <= 4, (misses, told.get(place)))
     quiet(browser, "at-64k.html")
+
+
+def by_cycles(browser):
+    """Lines are ranked by the cycles of a named machine, which are those of `annotate`, until a size is chosen."""
+    show(browser, "zen2.html")
+    ranked = "return document.querySelector('#ranking th[aria-sort=descending] button').dataset.sort"
+    check("ranked by cycles", browser.run(ranked) == "cycles" and browser.run("return document.getElementById('rank-by').value") == "cycles")
+    check("the worst lines too", "cycles" in browser.run("return document.querySelector('table.worst caption').textContent"))
+    about = browser.run("return document.getElementById('rank-by').title")
+    check("latencies are told", all(word in about for word in ("zen2", "published", "L2 12", "L3 39", "memory 280")), about)
+    browser.type("#search", "heat.c")
+    rows = browser.run("return [...document.querySelectorAll('#ranking tbody tr')].map(r => [r.cells[1].textContent, Number(r.querySelector('[data-column=cycles]').title)])")
+    check("most first", [cycles for _, cycles in rows] == sorted((cycles for _, cycles in rows), reverse=True), rows)
+    shown = {}
+    for place, cycles in rows:
+        shown[place] = shown.get(place, 0) + cycles
+    with open(os.path.join(pages, "zen2.csv"), encoding="utf-8", newline="") as file:
+        told = {f"{os.path.basename(row['file'])}:{row['line']}": float(row["cycles"]) for row in csv.DictReader(file)}
+    for place, cycles in shown.items():  # misses are whole numbers there
+        check(f"cycles of {place}", abs(cycles - told.get(place, -9)) <= 4 * 280, (cycles, told.get(place)))
+    browser.drag("#curve .u-over", 0.5, 0.02)
+    check("by misses at a chosen size", browser.run(ranked) == "misses", browser.run(ranked))
+    browser.run("const s = document.getElementById('rank-by'); s.value = 'cycles'; s.dispatchEvent(new Event('change'))")
+    browser.frame()
+    check("and by cycles again", browser.run(ranked) == "cycles")
+    quiet(browser, "zen2.html")
 
 
 def two_programs(browser):
@@ -450,7 +476,7 @@ def nothing_at_all(browser):
 with Browser(screenshots) as chromium:
     chromium.on_page("/url", {"url": "about:blank"})
     chromium.requests()  # the browser's own first page
-    for part in (one_program, by_call_path, zoom_and_link, any_width, labels_apart, as_the_terminal_says, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, straight_from_a_verb, nothing_at_all):
+    for part in (one_program, by_call_path, zoom_and_link, any_width, labels_apart, as_the_terminal_says, by_cycles, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, straight_from_a_verb, nothing_at_all):
         begun = time.monotonic()
         part(chromium)
         print(f"{part.__name__}: {time.monotonic() - begun:.1f} s")

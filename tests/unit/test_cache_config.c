@@ -193,6 +193,43 @@ static void machines(void **state) {
     assert_int_equal(rsc_machine_caches_add_this(&sim, "/nowhere", &error), RSC_EUNSUPPORTED);
 }
 
+/* Machine files for reports: data caches by size, and latencies of all of them, or typical ones. */
+static void machines_for_reports(void **state) {
+    (void)state;
+    struct rsc_machine machine;
+    struct rsc_error error;
+    static const struct {
+        const char *text, *message; /* refused with this */
+    } refused[] = {
+        {"l1d 8K,2,64\nlatencies l1d=4 memory=200\n", "line 2: not latencies published|measured"},
+        {"l1d 8K,2,64\nlatencies published l1d=4 memory=-3\n", "line 2: not latencies"},
+        {"l1d 8K,2,64\nlatencies published l1d=4 memory=nan\n", "line 2: not latencies"},
+        {"l1d 8K,2,64\nlatencies published l1d=4 =3\n", "line 2: not latencies"},
+        {"l1d 8K,2,64\nl2 64K,4,64\nlatencies published l1d=4 memory=200\n", "no L2"},
+        {"l1d 8K,2,64\nlatencies measured l1d=4\n", "no memory"},
+        {"latencies published memory=200\n", "no caches listed"},
+        {"l1i 8K,2,64\n", "no caches for data"},
+    };
+    put_file(folder, "m.caches", "l2 64K,4,64\nl1i 8K,2,64\nl1d 8K,2,64\nl2 1M,4,64 # an alternative\n");
+    assert_int_equal(rsc_machine_named(&machine, "m", folder, &error), 0);
+    assert_int_equal(machine.level_count, 2);
+    assert_string_equal(machine.levels[0].name, "L1d");
+    assert_string_equal(machine.levels[1].name, "L2");
+    assert_int_equal(machine.levels[1].size_bytes, 64 << 10);
+    assert_int_equal(machine.latencies, RSC_LATENCIES_TYPICAL);
+    assert_true(machine.levels[1].cycles > 0 && machine.memory_cycles > 0);
+    put_file(folder, "m.caches", "l1d 8K,2,64\nl2 64K,4,64\nlatencies published memory=201.5 l2=13 L1D=4 l1i=4\n");
+    assert_int_equal(rsc_machine_named(&machine, "m", folder, &error), 0);
+    assert_int_equal(machine.latencies, RSC_LATENCIES_PUBLISHED);
+    assert_true(machine.levels[0].cycles == 4 && machine.levels[1].cycles == 13 && machine.memory_cycles == 201.5);
+    assert_string_equal(machine.name, "m");
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        put_file(folder, "m.caches", refused[i].text);
+        assert_int_equal(rsc_machine_named(&machine, "m", folder, &error), RSC_EFORMAT);
+        if (!strstr(error.message, refused[i].message)) fail_msg("%s: %s", refused[i].text, error.message);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_come_back),
@@ -200,6 +237,7 @@ int main(void) {
         cmocka_unit_test(order_is_by_level),
         cmocka_unit_test(indices),
         cmocka_unit_test_setup_teardown(machines, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(machines_for_reports, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

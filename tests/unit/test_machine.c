@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/draw/machine.h"
+#include "base/machine.h"
 
 static char root[256];
 
@@ -70,7 +70,7 @@ static void latencies_are_known(void **state) {
     struct rsc_machine machine;
     char path[300];
     rsc_machine_read(&machine, root); /* L1d 48K, L2 1280K, L3 36M */
-    assert_false(machine.is_measured);
+    assert_int_equal(machine.latencies, RSC_LATENCIES_TYPICAL);
     assert_true(rsc_machine_cycles_beyond(&machine, 32 << 10) == machine.levels[0].cycles);
     assert_true(rsc_machine_cycles_beyond(&machine, 48 << 10) == machine.levels[1].cycles);
     assert_true(rsc_machine_cycles_beyond(&machine, 36 << 20) == machine.memory_cycles);
@@ -85,8 +85,8 @@ static void latencies_are_known(void **state) {
     fputs("memory 311.5\n", file);
     fclose(file);
     assert_true(rsc_machine_read_latencies(&machine, path));
-    assert_true(machine.is_measured && machine.levels[0].cycles == 4.5 && machine.levels[2].cycles == 70 &&
-                machine.memory_cycles == 311.5);
+    assert_int_equal(machine.latencies, RSC_LATENCIES_MEASURED);
+    assert_true(machine.levels[0].cycles == 4.5 && machine.levels[2].cycles == 70 && machine.memory_cycles == 311.5);
     unlink(path);
 }
 

@@ -231,6 +231,24 @@ static void worst_lines_are_ranked_and_explained(void **state) {
     rsc_profile_free(profile);
 }
 
+/* With latencies, by the cycles that misses cost: 70,000 first touches wait for memory, 1,800 reuses for L3. */
+static void worst_lines_are_ranked_by_cycles(void **state) {
+    (void)state;
+    struct rsc_machine timed = desktop;
+    timed.levels[0].cycles = 5, timed.levels[1].cycles = 15, timed.levels[2].cycles = 60, timed.memory_cycles = 250;
+    struct rsc_profile *profile = sample_rows();
+    char *text = render(profile, (struct rsc_report_style){.width = 120, .machine = &timed});
+    expect_in(text, " Worst lines  by cycles lost: L2 15, L3 60, memory 250 (typical)\n");
+    expect_in(text, "    17.5 M   99.3 %     70.0 k  100.0 %    70.0 k  /home/u/wave/src/solver.c:71 sweep\n");
+    expect_in(text, "     108 k    0.6 %      1,800   90.0 %     2,000  /home/u/wave/src/solver.c:88 relax\n");
+    expect_in(text, "    24.0 k    0.1 %        400    8.0 %     5,000  mem.c:10 copy\n");
+    free(text);
+    text = render(profile, (struct rsc_report_style){.width = 120, .machine = &timed, .at_bytes = 1280 << 10});
+    expect_in(text, " Worst lines  by misses in L2 (1.25 MiB)\n");
+    free(text);
+    rsc_profile_free(profile);
+}
+
 static void worst_pairs_and_objects_are_ranked(void **state) {
     (void)state;
     struct rsc_profile *profile = sample_rows();
@@ -461,6 +479,7 @@ int main(void) {
         cmocka_unit_test(a_cap_bounds_what_is_said),
         cmocka_unit_test(long_tables_say_how_many_more),
         cmocka_unit_test(worst_lines_are_ranked_and_explained),
+        cmocka_unit_test(worst_lines_are_ranked_by_cycles),
         cmocka_unit_test(worst_pairs_and_objects_are_ranked),
         cmocka_unit_test(ranking_follows_the_size_asked_for),
         cmocka_unit_test(a_cap_lowers_the_size_ranked_at),

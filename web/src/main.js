@@ -27,8 +27,10 @@ function secondProfile(page) {
 function start() {
   const page = readPage(document.getElementById("rsc-data").textContent);
   page.drawLater = []; // charts need to know how wide they are
-  const state = new State({ bytes: firstSize(page), first: 0, second: secondProfile(page), source: null, pair: null, table: "", find: "", path: "" });
-  state.set(readAddress(location.hash, { bytes: Math.min(page.limit, 2 ** 60), first: page.profiles.length - 1, second: page.profiles.length - 1 }));
+  const state = new State({ bytes: firstSize(page), by: page.by || "misses", first: 0, second: secondProfile(page), source: null, pair: null, table: "", find: "", path: "" });
+  const asked = readAddress(location.hash, { bytes: Math.min(page.limit, 2 ** 60), first: page.profiles.length - 1, second: page.profiles.length - 1 });
+  if (asked.bytes && !asked.by) asked.by = "misses";
+  state.set(asked);
   const main = document.getElementById("report");
   if (page.profiles.length) {
     main.append(...overview(page, state));

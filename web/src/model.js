@@ -76,6 +76,16 @@ export class Row {
   }
 
   misses(lines) { return this.cold + this.invalidated + this.distances.from(lines); }
+
+  // The estimated cycles that its misses cost, as src/profile/cost.h has it: each waits for the next larger cache that
+  // holds the line, or for memory; what another thread wrote, for the largest. `levels`: [{ lines, cycles }, ...].
+  cycles(levels, memory) {
+    let sum = this.invalidated * levels[levels.length - 1].cycles;
+    const beyond = levels.map((level) => this.cold + this.distances.from(level.lines));
+    for (let i = 0; i < levels.length; i++)
+      sum += Math.max(0, beyond[i] - (beyond[i + 1] ?? 0)) * (i + 1 < levels.length ? levels[i + 1].cycles : memory);
+    return sum;
+  }
 }
 
 const NOWHERE = "(unknown)";
@@ -178,6 +188,17 @@ export class Profile {
   }
 
   misses(bytes) { return this.at(bytes).miss_ratio * this.json.references; }
+
+  // How cycles of its rows are estimated; null: they are not known.
+  cost(page) { return (this.costs ??= [this.makeCost(page)])[0]; }
+
+  makeCost(page) {
+    const levels = page.machine.map((level) => ({ lines: this.lines(level.bytes), cycles: level.cycles }));
+    if (!levels.length || !page.memory_cycles || page.machine[levels.length - 1].bytes > this.limit()) return null;
+    const all = new Row("", {});
+    all.add({ references: this.json.references, cold: this.json.cold, invalidated: this.json.invalidated, rd: this.json.rd });
+    return { of: (row) => row.cycles(levels, page.memory_cycles), all: all.cycles(levels, page.memory_cycles) };
+  }
 
   footprint() { return this.json.mrc.length ? this.json.mrc[this.json.mrc.length - 1].bytes : this.line; }
 

@@ -20,11 +20,11 @@ function cacheText(profile, size, levels) {
   return where + (levels.some((one) => one.bytes === size) ? "" : "a cache of ") + levelName(levels, size);
 }
 
-// The lines of code with most misses, most first.
-function worstLines(profile, size, most) {
+// The lines of code with most misses, or that lose most cycles, most first.
+function worstLines(profile, size, most, cost) {
   const lines = profile.lines(size);
-  return profile.tables.lines.filter(isPlace).map((row) => ({ row, misses: row.misses(lines) })).filter((one) => one.misses > 0)
-    .sort((a, b) => b.misses - a.misses || (a.row.key < b.row.key ? -1 : 1)).slice(0, most);
+  return profile.tables.lines.filter(isPlace).map((row) => ({ row, weight: cost ? cost.of(row) : row.misses(lines) })).filter((one) => one.weight > 0)
+    .sort((a, b) => b.weight - a.weight || (a.row.key < b.row.key ? -1 : 1)).slice(0, most);
 }
 
 // One sentence or two: how much misses here, and who is most to blame; of two runs, how they differ.
@@ -43,21 +43,38 @@ export function headline(profile, size, levels, second) {
   }
   let text = ratioText(at) + " of " + count(profile.json.references) + " " + what + " miss " + where + ".";
   const [worst] = worstLines(profile, size, 1);
-  if (worst && all > 0) text += " " + percent(Math.min(1, worst.misses / all)) + " of those misses are " + shortName(worst.row.function) + "’s at " + worst.row.place + ".";
+  if (worst && all > 0) text += " " + percent(Math.min(1, worst.weight / all)) + " of those misses are " + shortName(worst.row.function) + "’s at " + worst.row.place + ".";
   return text;
+}
+
+// How cycles are estimated: what a load waits for.
+export function latencyText(page) {
+  const levels = page.machine.slice(1).map((level) => level.name + " " + Math.round(level.cycles));
+  return `Estimated for ${page.machine_name}: a miss waits for the next cache that has the line, or for memory (cycles, ${page.latencies}: ${[...levels, "memory " + Math.round(page.memory_cycles)].join(", ")}). Upper bounds: processors hide a part.`;
+}
+
+// Lines are ranked by cycles until a size is chosen, and then by misses at it.
+export function rankBy(page, state) {
+  if (!page.profiles.some((profile) => profile.cost(page))) return null;
+  const box = h("select", { id: "rank-by", title: latencyText(page), onchange: () => state.set({ by: box.value }) },
+    [["cycles", "cycles lost"], ["misses", "misses at the chosen size"]].map(([value, text]) => h("option", { value }, text)));
+  state.on(["by"], ({ by }) => { box.value = by; });
+  return h("label", { class: "rank-by" }, "Rank by ", box);
 }
 
 // The worst lines, beside the curve.
 const WORST = 6;
 function worstTable(page, state, values) {
-  const profile = page.profiles[values.first], all = profile.misses(values.bytes) || 1, found = worstLines(profile, values.bytes, WORST);
+  const profile = page.profiles[values.first], cost = values.by === "cycles" ? profile.cost(page) : null;
+  const all = (cost ? cost.all : profile.misses(values.bytes)) || 1, found = worstLines(profile, values.bytes, WORST, cost);
   if (!found.length) return h("p", {}, profile.json.code.length ? "No line of code misses here." : "The profile names no code: the program was built without -g, or the trace has none.");
-  const widest = found[0].misses;
-  return h("table", { class: "worst" }, h("caption", {}, "Worst lines in " + levelName(page.machine, values.bytes)),
-    h("tbody", {}, found.map(({ row, misses }) => h("tr", {}, h("td", { class: "number" }, percent(Math.min(1, misses / all))),
+  const widest = found[0].weight;
+  const caption = cost ? "Worst lines by cycles lost" : "Worst lines in " + levelName(page.machine, values.bytes);
+  return h("table", { class: "worst" }, h("caption", { title: cost ? latencyText(page) : null }, caption),
+    h("tbody", {}, found.map(({ row, weight }) => h("tr", {}, h("td", { class: "number" }, percent(Math.min(1, weight / all))),
       h("td", {}, h("div", { class: "worst-place" }, page.sources.has(row.file) ? h("button", { type: "button", class: "link", onclick: () => { state.set({ source: { file: row.file, line: row.line } }); document.getElementById("source")?.scrollIntoView(); } }, row.place) : row.place,
         h("span", { class: "place", title: row.function }, shortName(row.function))),
-      h("meter", { min: 0, max: 1, value: (misses / widest).toFixed(4), "aria-hidden": "true" }))))));
+      h("meter", { min: 0, max: 1, value: (weight / widest).toFixed(4), "aria-hidden": "true" }))))));
 }
 
 function madeText(profile) {
@@ -108,7 +125,7 @@ export function overview(page, state) {
   if (page.profiles.length > 1) nodes.push(chooser(page, state));
   if (curves.length) {
     const limit = page.limit;
-    const choose = (size) => state.set({ bytes: snapped(page, size) });
+    const choose = (size) => state.set({ bytes: snapped(page, size), by: "misses" });
     const chart = curveChart({
       curves, levels: page.machine, until: isFinite(limit) ? limit : 0, chosen: () => state.get("bytes"), choose,
       label: "Miss ratio against cache size, both on logarithmic axes; the table that follows has the numbers",
@@ -136,7 +153,7 @@ export function overview(page, state) {
     update.push(() => chart.redraw(), (values) => fill(table, readout(page, values)));
     page.drawLater.push(chart.draw);
   }
-  state.on(["bytes", "first", "second"], (values) => {
+  state.on(["bytes", "first", "second", "by"], (values) => {
     const profile = page.profiles[values.first];
     fill(head, headline(profile, values.bytes, page.machine, page.profiles[values.second]));
     fill(made, madeText(profile));
@@ -156,7 +173,7 @@ function sizeSlider(page, state, chart) {
   const output = h("output", { for: "size", class: "size" });
   const input = h("input", {
     type: "range", id: "size", step: 1, min: Math.floor(Math.log2(chart.least) * STEPS), max: Math.ceil(Math.log2(chart.until) * STEPS),
-    oninput: () => state.set({ bytes: snapped(page, 2 ** (Number(input.value) / STEPS)) }),
+    oninput: () => state.set({ bytes: snapped(page, 2 ** (Number(input.value) / STEPS)), by: "misses" }),
   });
   state.on(["bytes"], ({ bytes: size, first }) => {
     const wanted = Math.round(Math.log2(size) * STEPS);
@@ -165,7 +182,7 @@ function sizeSlider(page, state, chart) {
     fill(output, levelName(page.machine, size));
   });
   return h("div", { class: "slider" }, h("label", { for: "size" }, "Cache size"), input, output,
-    page.machine.map((level) => h("button", { type: "button", onclick: () => state.set({ bytes: snapped(page, level.bytes) }) }, level.name)));
+    page.machine.map((level) => h("button", { type: "button", onclick: () => state.set({ bytes: snapped(page, level.bytes), by: "misses" }) }, level.name)));
 }
 
 function chooser(page, state) {

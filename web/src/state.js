@@ -45,13 +45,13 @@ export class State {
     const changed = this.changed;
     this.changed = new Set();
     this.waiting = false;
-    this.moving = changed.size === 1 && changed.has("bytes");
+    this.moving = changed.has("bytes") && (changed.size === 1 || (changed.size === 2 && changed.has("by")));
     for (const { names, listener } of this.listeners) if (names.some((name) => changed.has(name))) listener(this.values);
   }
 }
 
 // What the reader has chosen, in the page's address: a link to it shows the same. Numbers and short texts only.
-const KEPT = { at: "bytes", first: "first", second: "second", table: "table", find: "find", path: "path" };
+const KEPT = { at: "bytes", by: "by", first: "first", second: "second", table: "table", find: "find", path: "path" };
 
 export function readAddress(hash, limits) {
   const found = {};

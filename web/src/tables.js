@@ -4,6 +4,7 @@
 import { h, fill, section } from "./dom.js";
 import { bytes, count, percent, shortName, signed } from "./units.js";
 import { areModels } from "./model.js";
+import { latencyText, rankBy } from "./overview.js";
 import { downloads, saveCsv } from "./download.js";
 
 const SHOWN = 25;
@@ -25,12 +26,17 @@ const NAMES = {
 };
 const TITLES = { lines: "Lines of code", functions: "Functions", loops: "Loops", files: "Files", modules: "Modules", objects: "Data objects", pairs: "Use and reuse pairs", threads: "Threads", kinds: "Kinds of access" };
 
+const COSTS = new Set(["lines", "functions", "loops", "files", "modules", "objects", "pairs"]); // have cycles
+
 function bar(share) {
   return h("meter", { min: 0, max: 1, value: Math.min(1, share).toFixed(4), "aria-hidden": "true" });
 }
 
-function columns(which, first, second) {
+function columns(which, first, second, cost) {
+  const cycles = cost && COSTS.has(which) ? [
+    { name: "cycles", title: "Cycles", number: true, value: (row, at) => at.cycles(row), show: (row, at) => count(at.cycles(row)) }] : [];
   const counts = [
+    ...cycles,
     { name: "misses", title: "Misses", number: true, value: (row, at) => at.misses(row), show: (row, at) => count(at.misses(row)) + (row.error ? " ± " + count(row.error) : "") },
     { name: "share", title: "Of all misses", number: true, value: (row, at) => at.misses(row), cell: (row, at) => [bar(at.share(row)), " ", percent(at.share(row))] },
     { name: "ratio", title: "Miss ratio", number: true, value: (row, at) => at.misses(row) / (row.references || 1), show: (row, at) => percent(at.misses(row) / (row.references || 1)) },
@@ -57,7 +63,7 @@ function joined(first, second, which) {
 export function tables(page, state) {
   const available = Object.keys(TITLES).filter((which) => page.profiles.some((profile) => profile.has(which)));
   if (!available.length) return null;
-  let which = available.includes(state.get("table")) ? state.get("table") : available[0], sort = { name: "misses", down: true }, limit = SHOWN, query = (state.get("find") || "").toLowerCase();
+  let which = available.includes(state.get("table")) ? state.get("table") : available[0], sort = null, limit = SHOWN, query = (state.get("find") || "").toLowerCase();
   const table = h("table", { class: "ranking", id: "ranking" });
   const status = h("p", { class: "status", role: "status", id: "ranking-status" });
   const search = h("input", { type: "search", id: "search", placeholder: "function, file, object …", value: state.get("find") || null, oninput: () => { query = search.value.toLowerCase(); limit = SHOWN; state.set({ find: search.value }); show(); } });
@@ -73,7 +79,7 @@ export function tables(page, state) {
     },
   }, TITLES[name])));
   let listed = () => [];
-  const choose = (name) => { which = name; state.set({ table: name }); sort = { name: "misses", down: true }; limit = SHOWN; show(); };
+  const choose = (name) => { which = name; state.set({ table: name }); sort = null; limit = SHOWN; show(); };
   const cell = (column, row, at) => {
     if (column.cell) return column.cell(row, at);
     if (column.place && page.sources.has(row.file))
@@ -85,34 +91,38 @@ export function tables(page, state) {
   };
   const show = () => {
     const size = state.get("bytes"), first = page.profiles[state.get("first")], second = page.profiles[state.get("second")];
-    const { rows, others, missing } = joined(first, second, which), list = columns(which, first, second);
+    const cost = first.cost(page), byCycles = Boolean(cost) && COSTS.has(which) && state.get("by") === "cycles";
+    const { rows, others, missing } = joined(first, second, which), list = columns(which, first, second, cost);
+    const chosen = sort || { name: byCycles ? "cycles" : "misses", down: true };
     const all = first.misses(size), lines = first.lines(size), theirs = second ? second.lines(size) : 0;
     const cache = new Map(rows.map((row) => [row, missing && missing.has(row) ? 0 : row.misses(lines)]));
     const at = { lines, line: first.line, misses: (row) => cache.get(row), share: (row) => (all ? cache.get(row) / all : 0),
+      cycles: (row) => (missing && missing.has(row) ? 0 : cost.of(row)),
       other: (row) => { const other = others.get(row.key); return other ? other.misses(theirs) : 0; } };
     const found = query ? rows.filter((row) => row.search.includes(query)) : rows;
-    const by = list.find((column) => column.name === sort.name) || list.find((column) => column.name === "misses");
+    const by = list.find((column) => column.name === chosen.name) || list.find((column) => column.name === "misses");
     const keys = new Map(found.map((row) => [row, by.value(row, at)]));
     found.sort((a, b) => {
       const x = keys.get(a), y = keys.get(b), order = typeof x === "string" ? x.localeCompare(y) : x - y;
-      return (sort.down ? -order : order) || (a.key < b.key ? -1 : 1);
+      return (chosen.down ? -order : order) || (a.key < b.key ? -1 : 1);
     });
     for (const tab of tabs.children) {
       const on = tab.getAttribute("data-table") === which;
       tab.setAttribute("aria-selected", String(on));
       tab.tabIndex = on ? 0 : -1;
     }
-    fill(table, h("caption", {}, TITLES[which] + " by misses in " + bytes(size)),
+    fill(table, h("caption", {}, TITLES[which] + (byCycles ? " by cycles lost; misses in " : " by misses in ") + bytes(size)),
       h("thead", {}, h("tr", {}, list.map((column) => h("th", { scope: "col", class: column.number ? "number" : null,
-        "aria-sort": sort.name === column.name ? (sort.down ? "descending" : "ascending") : "none" },
+        "aria-sort": chosen.name === column.name ? (chosen.down ? "descending" : "ascending") : "none", title: column.name === "cycles" ? latencyText(page) : null },
       h("button", { type: "button", "data-sort": column.name, onclick: () => {
-        sort = { name: column.name, down: sort.name === column.name ? !sort.down : Boolean(column.number) };
+        sort = { name: column.name, down: chosen.name === column.name ? !chosen.down : Boolean(column.number) };
         show();
         table.querySelector(`[data-sort=${column.name}]`).focus();
-      } }, column.title, h("span", { "aria-hidden": "true" }, sort.name === column.name ? (sort.down ? " ▾" : " ▴") : "")))))),
+      } }, column.title, h("span", { "aria-hidden": "true" }, chosen.name === column.name ? (chosen.down ? " ▾" : " ▴") : "")))))),
       h("tbody", {}, found.slice(0, limit).map((row) => h("tr", {}, list.map((column) => h("td", {
+        "data-column": column.name,
         class: [column.number && "number", column.className, column.change && changeClass(at.other(row) - at.misses(row), all)].filter(Boolean).join(" ") || null,
-        title: column.name === "misses" ? Math.round(at.misses(row)) : column.className === "name" ? (column.end ? row[column.end] : row.function || row.file || row.name) || null : null,
+        title: column.name === "misses" ? Math.round(at.misses(row)) : column.name === "cycles" ? Math.round(at.cycles(row)) : column.className === "name" ? (column.end ? row[column.end] : row.function || row.file || row.name) || null : null,
       }, cell(column, row, at)))))));
     listed = () => [list.map((column) => column.title), ...found.map((row) => list.map((column) => { const value = column.name === "share" ? at.share(row) : column.name === "change" ? at.other(row) - at.misses(row) : column.value(row, at); return typeof value === "number" ? Number(value.toPrecision(12)) : value; }))];
     fill(status, found.length > limit ? `${limit} of ${found.length} rows shown` : `${found.length} ${found.length === 1 ? "row" : "rows"}`, query ? ` of ${rows.length} match` : "",
@@ -120,10 +130,10 @@ export function tables(page, state) {
     more.hidden = found.length <= limit;
     fill(more, "Show more");
   };
-  state.on(["bytes", "first", "second"], show);
+  state.on(["bytes", "first", "second", "by"], show);
   return section("ranking-section", "Where the misses are",
     "Misses at the chosen cache size: first touches, lines taken away by other threads, and reuses from farther than the cache reaches.",
-    h("div", { class: "controls" }, tabs, h("span", { class: "search" }, h("label", { for: "search" }, "Search"), search), downloads(["CSV", () => saveCsv("misses-by-" + which, listed())])), h("div", { class: "scroll" }, table), status, more);
+    h("div", { class: "controls" }, tabs, rankBy(page, state), h("span", { class: "search" }, h("label", { for: "search" }, "Search"), search), downloads(["CSV", () => saveCsv("misses-by-" + which, listed())])), h("div", { class: "scroll" }, table), status, more);
 }
 
 // A change is marked from a thousandth of all misses on.

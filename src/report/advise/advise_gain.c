@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "report/advise/advise_evidence.h"
-#include "report/cost.h"
+#include "profile/cost.h"
 
 static uint64_t part(uint64_t misses, double share) {
     return share > 0 ? (uint64_t)((double)misses * (share < 1 ? share : 1)) : 0;

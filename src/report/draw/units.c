@@ -55,6 +55,10 @@ struct rsc_shown rsc_show_count(uint64_t count) {
     return shown;
 }
 
+struct rsc_shown rsc_show_cycles(double cycles) {
+    return rsc_show_short(cycles < 1e19 ? (uint64_t)cycles : 10000000000000000000ull);
+}
+
 struct rsc_shown rsc_show_short(uint64_t count) {
     static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};
     if (count < 10000) return rsc_show_count(count);

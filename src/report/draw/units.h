@@ -24,6 +24,9 @@ struct rsc_shown rsc_show_count(uint64_t count);
 /* In six columns or fewer: in full to 9,999, then three digits and k, M, G, T, P, E. */
 struct rsc_shown rsc_show_short(uint64_t count);
 
+/* The same of a sum of cycles, which may exceed 64 bits. */
+struct rsc_shown rsc_show_cycles(double cycles);
+
 /*
  * Three digits; 0 % and 100 % only for exactly that value (else "> 99.9 %",
  * "< 0.001 %").

@@ -12,7 +12,8 @@
  *                 lines_references, lines_cold, lines_rd; of requests, rd_bytes and
  *                 mrc_bytes; of private stacks, sharing (misses), sharing_false (those
  *                 of them by false sharing), sharing_taken (lines), false_sharing
- *                 (misses) and false_sharing_taken
+ *                 (misses) and false_sharing_taken; with a machine named, latency (of
+ *                 its caches and of memory), code_cycles, pairs_cycles and objects_cycles
  *     name        of a total (accesses, references, cold, ...); of a place in the
  *                 code ("solver.c:88 relax", else function, pc and module), of a
  *                 pair ("use -> reuse"), of an object, of a kind; for a cache line its
@@ -22,7 +23,9 @@
  *     lo, hi      rd, ri, ..._rd: the bin's distances, both included (hi empty: no
  *                 upper end); mrc: the cache size in lines, in both; else empty
  *     count       references (of a total: accesses, lines); rd_bytes: bytes; mrc: empty
- *     value       mrc: the miss ratio, mrc_bytes: the byte miss ratio; objects: the size
+ *     value       the estimated cycles that misses cost, of a total named cycles and of
+ *                 ..._cycles; latency: the cycles that a load waits, lo and hi then being
+ *                 the cache's lines (empty for memory); mrc: the miss ratio, mrc_bytes: the byte miss ratio; objects: the size
  *                 in bytes; lines: the cache size in bytes that they miss in; else empty
  *     low, high   mrc, sharing, false_sharing: its error bar; code, pairs, objects, kinds: the references that
  *                 are certain, and count; lines: the same of misses; else empty
@@ -36,7 +39,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "profile/row_tables.h"
+#include "profile/cost.h"
 #include "report/report.h"
 #include "report/draw/text_buffer.h"
 
@@ -44,6 +47,7 @@ struct table {
     struct rsc_text *text;
     const struct rsc_profile *profile;
     size_t index;
+    const struct rsc_machine *machine; /* whose cycles are estimated; NULL: none */
 };
 
 /* The columns before the name, with the comma. */
@@ -146,6 +150,13 @@ static void put_count(const struct table *table, const struct rsc_row_table *row
     rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", count);
 }
 
+/* A line with a number of cycles and nothing else. */
+static void put_cycles(const struct table *table, const struct rsc_row_table *rows, const void *row) {
+    begin_attributed(table, rows, row, "_cycles");
+    rsc_text_put(table->text, ",,,");
+    rsc_text_put(table->text, "%.0f,,\n", rsc_cost_of_row(table->profile, rsc_row_counts(rows, row), table->machine));
+}
+
 static void put_row_bins(const struct table *table, const struct rsc_row_table *rows, const void *row) {
     const struct rsc_histogram *rd = rsc_row_counts(rows, row).rd;
     uint64_t cap = table->profile->rd_cap;
@@ -175,7 +186,24 @@ static void put_attributed(const struct table *table, const struct rsc_row_table
         if (counts.cold) put_count(table, rows, row, "_cold", *counts.cold);
         if (counts.invalidated) put_count(table, rows, row, "_invalidated", *counts.invalidated);
         put_row_bins(table, rows, row);
+        if (table->machine && rsc_cost_has(rows)) put_cycles(table, rows, row);
     }
+}
+
+/* What a load waits for, and the cycles that all misses cost. */
+static void put_cost(const struct table *table) {
+    const struct rsc_machine *machine = table->machine;
+    for (size_t i = 0; i < machine->level_count; i++) {
+        uint64_t lines = rsc_cost_lines(table->profile, machine, i);
+        begin_row(table, "latency", machine->levels[i].name);
+        rsc_text_put(table->text, "%" PRIu64 ",%" PRIu64 ",,", lines, lines);
+        put_ratio(table->text, machine->levels[i].cycles, ",,\n");
+    }
+    begin_row(table, "latency", "memory");
+    rsc_text_put(table->text, ",,,");
+    put_ratio(table->text, machine->memory_cycles, ",,\n");
+    begin_row(table, "total", "cycles");
+    rsc_text_put(table->text, ",,,%.0f,,\n", rsc_cost_of_profile(table->profile, machine));
 }
 
 static void put_lines(const struct table *table) {
@@ -258,6 +286,7 @@ static void put_profile(const struct table *table) {
     put_total(table, "last_touch", profile->last_touch);
     put_total(table, "pruned", profile->pruned);
     put_total(table, "censored", profile->censored);
+    if (table->machine) put_cost(table);
     put_bins(table, "rd", profile->rd_list, profile->rd_list_count);
     put_bins(table, "ri", profile->ri_list, profile->ri_list_count);
     put_mrc(table);
@@ -273,9 +302,12 @@ static void put_profile(const struct table *table) {
 int rsc_report_csv(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
                    struct rsc_error *error) {
     struct rsc_text out;
-    (void)style;
     rsc_text_init(&out, 1, 0); /* names are UTF-8 */
     rsc_text_put(&out, "profile,model,line_bytes,table,name,lo,hi,count,value,low,high\n");
-    for (size_t i = 0; i < result->count; i++) put_profile(&(struct table){&out, result->profiles[i], i});
+    for (size_t i = 0; i < result->count; i++) {
+        const struct rsc_profile *profile = result->profiles[i];
+        int costs = style && style->costs && rsc_cost_is_known(profile, style->machine);
+        put_profile(&(struct table){&out, profile, i, costs ? style->machine : NULL});
+    }
     return rsc_text_take(&out, text, bytes) ? rsc_fail_memory(error, "CSV of the profile") : 0;
 }

@@ -2,7 +2,8 @@
  * page.c - makes the HTML page: puts the data into the template.
  *
  * Data is one JSON object:
- *   {"schema":"reusescope-page/2","tool":..,"machine":[{"name","bytes"}],"at":BYTES or null,
+ *   {"schema":"reusescope-page/2","tool":..,"machine":[{"name","bytes","cycles"}],
+ *    "machine_name":..,"memory_cycles":N,"latencies":..,"at":BYTES or null,"by":"cycles" or "misses",
  *    "names":[..],"rows_left_out":N,"advice":[{"size","items":[..]}],"sources":{FILE:TEXT},"sources_left_out":N,
  *    "shapes":[..],"strings":[..],"profiles":PACKED (page_pack.h),"documents":[..]}
  * It is inside a script element of a type that no browser runs, and every
@@ -150,9 +151,16 @@ static void put_machine(struct rsc_json *json, const struct rsc_profile *first, 
         rsc_json_object(json);
         rsc_json_key_string(json, "name", style->machine->levels[i].name);
         rsc_json_key_u64(json, "bytes", style->machine->levels[i].size_bytes);
+        rsc_json_key_double(json, "cycles", style->machine->levels[i].cycles);
         rsc_json_object_end(json);
     }
     rsc_json_array_end(json);
+    if (style->machine) {
+        rsc_json_key_string(json, "machine_name", rsc_machine_called(style->machine));
+        rsc_json_key_double(json, "memory_cycles", style->machine->memory_cycles);
+        rsc_json_key_string(json, "latencies", rsc_latencies_words(style->machine));
+    }
+    rsc_json_key_string(json, "by", style->at_bytes ? "misses" : "cycles");
     rsc_json_key(json, "at");
     if (first && first->made.line_bytes > 1) rsc_json_u64(json, rsc_rank_size(first, style, style->at_bytes).bytes);
     else if (style->at_bytes) rsc_json_u64(json, style->at_bytes);

@@ -31,6 +31,7 @@ struct source_file {
     const struct rsc_rank **lines; /* into plan.lines, ascending by line */
     size_t line_count;
     uint64_t references, misses, error;
+    double cycles; /* 0: not ordered by them */
 };
 
 struct plan {
@@ -44,6 +45,7 @@ struct plan {
     struct source_file *files; /* owned; most misses first */
     size_t file_count, shown;
     uint64_t all_misses;
+    double all_cycles; /* 0: not ordered by them */
 };
 
 static const struct rsc_place *place_of(const struct rsc_rank *rank) {
@@ -73,6 +75,7 @@ static int by_file_and_line(const void *left, const void *right) {
 
 static int more_misses(const void *left, const void *right) {
     const struct source_file *a = left, *b = right;
+    if (a->cycles != b->cycles) return a->cycles < b->cycles ? 1 : -1;
     if (a->misses != b->misses) return a->misses < b->misses ? 1 : -1;
     return strcmp(a->name, b->name);
 }
@@ -109,6 +112,7 @@ static void group_files(struct plan *plan) {
         file->line_count++;
         file->references += plan->lines[i]->references;
         file->misses += plan->lines[i]->misses;
+        if (plan->all_cycles > 0) file->cycles += plan->lines[i]->cost;
         file->error += plan->lines[i]->error;
     }
     qsort(plan->files, plan->file_count, sizeof *plan->files, more_misses);
@@ -126,6 +130,10 @@ static int plan_make(struct plan *plan, const struct rsc_profile *profile, const
     choose_sizes(plan, options, style);
     plan->all_misses = rsc_profile_coarse_misses(profile, plan->rank_size.lines);
     if (rsc_ranking_make(&plan->ranking, profile, RSC_RANK_SOURCE, plan->rank_size.lines)) return RSC_ENOMEM;
+    if (!options->size_count && !style->at_bytes && rsc_cost_is_known(profile, style->machine)) {
+        plan->all_cycles = rsc_cost_of_profile(profile, style->machine);
+        rsc_ranking_by_cycles(&plan->ranking, style->machine);
+    }
     plan->lines = calloc(plan->ranking.count + 1, sizeof *plan->lines);
     plan->files = calloc(plan->ranking.count + 1, sizeof *plan->files);
     if (!plan->lines || !plan->files) return RSC_ENOMEM;
@@ -144,13 +152,15 @@ struct page {
     const struct plan *plan;
     const struct rsc_report_style *style;
     size_t sizes;                    /* shown */
-    int median_bytes, median_lines;  /* shown? */
+    int cycles, median_bytes, median_lines; /* shown? */
 };
 
 /* The number of columns that leaves room for the source. */
 static void choose_columns(struct page *page) {
     unsigned width = page->style->width, least = COLUMN + COLUMN + SOURCE_LEAST;
     page->sizes = page->plan->size_count;
+    page->cycles = page->plan->all_cycles > 0 && width >= least + COLUMN * (page->sizes + 1);
+    if (page->cycles) least += COLUMN;
     page->median_bytes = width >= least + COLUMN * page->sizes + COLUMN + 2;
     page->median_lines = page->median_bytes && width >= least + COLUMN * (page->sizes + 2) + 2 + SOURCE_LEAST;
     while (page->sizes > 1 && width < least + COLUMN * page->sizes) page->sizes--;
@@ -170,9 +180,10 @@ static void put_heading(struct page *page) {
     const char *over = page->sizes >= 3 ? "misses in a cache of" : page->sizes == 2 ? "misses in" : "misses";
     char size[40];
     rsc_text_tint(text, RSC_DIM);
-    rsc_text_put(text, "%*s%*s", COLUMN, "", (int)(COLUMN * page->sizes), over);
+    rsc_text_put(text, "%*s%*s", page->cycles ? 2 * COLUMN : COLUMN, "", (int)(COLUMN * page->sizes), over);
     if (page->median_bytes) rsc_text_put(text, "%*s", page->median_lines ? 2 * COLUMN + 2 : COLUMN + 2, "median");
     rsc_text_put(text, "\n%*s", COLUMN, "refs");
+    if (page->cycles) rsc_text_put(text, "%*s", COLUMN, "cycles");
     for (size_t i = 0; i < page->sizes; i++) {
         show_size(page->plan->sizes[i].bytes, size);
         rsc_text_put(text, "%*.6s", COLUMN, size);
@@ -196,9 +207,10 @@ static void put_median(struct page *page, const struct rsc_rank *rank) {
 static void put_numbers(struct page *page, const struct rsc_rank *rank, uint64_t number) {
     struct rsc_text *text = page->text;
     unsigned end = (unsigned)(COLUMN * (1 + page->sizes)) + (page->median_bytes ? COLUMN + 2 : 0) +
-                   (page->median_lines ? COLUMN : 0);
+                   (page->median_lines ? COLUMN : 0) + (page->cycles ? COLUMN : 0);
     if (rank) {
         rsc_text_put(text, "%*s", COLUMN, rsc_show_short(rank->references).text);
+        if (page->cycles) rsc_text_put(text, "%*s", COLUMN, rsc_show_cycles(rank->cost).text);
         for (size_t i = 0; i < page->sizes; i++) {
             uint64_t misses = rsc_rank_misses(&page->plan->ranking, rank, page->plan->sizes[i].lines);
             rsc_text_put(text, "%*s", COLUMN, rsc_show_short(misses).text);
@@ -230,8 +242,13 @@ static void put_source(struct page *page, const char *line) {
         rsc_text_foreign(page->text, plain, page->style->width - page->text->column);
 }
 
+static double share_of(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
+
 static enum rsc_tint tint_of(const struct page *page, const struct rsc_rank *rank) {
-    double share = rank && page->plan->all_misses ? (double)rank->misses / (double)page->plan->all_misses : 0;
+    const struct plan *plan = page->plan;
+    double share = !rank                  ? 0
+                   : plan->all_cycles > 0 ? rank->cost / plan->all_cycles
+                                          : share_of(rank->misses, plan->all_misses);
     return share >= 0.1 ? RSC_RED : share >= 0.01 ? RSC_YELLOW : RSC_PLAIN;
 }
 
@@ -299,12 +316,14 @@ static void put_title(struct page *page, const char *name) {
     rsc_text_put(text, "\n");
 }
 
-static double share_of(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
-
 static void put_totals(struct page *page, const struct source_file *file) {
     const struct rsc_rank_size *size = &page->plan->rank_size;
     char words[256];
-    snprintf(words, sizeof words, "%s of misses in %s%s%s%s, %s of references",
+    size_t used = 0;
+    if (page->plan->all_cycles > 0)
+        used = (size_t)snprintf(words, sizeof words, "%s of cycles lost, ",
+                                rsc_show_percent(file->cycles / page->plan->all_cycles).text);
+    snprintf(words + used, sizeof words - used, "%s of misses in %s%s%s%s, %s of references",
              rsc_show_percent(share_of(file->misses, page->plan->all_misses)).text,
              size->level ? size->level->name : "a cache of ", size->level ? " (" : "", rsc_show_bytes(size->bytes).text,
              size->level ? ")" : "",
@@ -434,7 +453,8 @@ int rsc_annotate_text(const struct rsc_result *result, const struct rsc_report_s
 
 /* ---- CSV ---- */
 
-static void put_csv_line(struct rsc_text *text, const struct plan *plan, size_t index, const struct rsc_rank *rank) {
+static void put_csv_line(struct rsc_text *text, const struct plan *plan, size_t index, const struct rsc_rank *rank,
+                         const struct rsc_report_style *style) {
     const struct rsc_place *place = place_of(rank);
     uint64_t median = rsc_rank_median(&plan->ranking, rank, 0);
     for (size_t i = 0; i < plan->size_count; i++) {
@@ -446,7 +466,10 @@ static void put_csv_line(struct rsc_text *text, const struct plan *plan, size_t 
                      rank->references, rsc_rank_misses(&plan->ranking, rank, plan->sizes[i].lines), rank->cold,
                      rank->invalidated);
         if (median != UINT64_MAX) rsc_text_put(text, "%" PRIu64, median);
-        rsc_text_put(text, ",%" PRIu64 "\n", rank->error);
+        rsc_text_put(text, ",%" PRIu64, rank->error);
+        if (style->costs) rsc_text_put(text, ",");
+        if (style->costs && plan->all_cycles > 0) rsc_text_put(text, "%.0f", rank->cost);
+        rsc_text_put(text, "\n");
     }
 }
 
@@ -457,12 +480,15 @@ int rsc_annotate_csv(const struct rsc_result *result, const struct rsc_report_st
     size_t lines = 0;
     int rc = 0;
     rsc_text_init(&out, 1, 0);
-    rsc_text_put(&out, "profile,file,line,function,size_bytes,references,misses,cold,invalidated,median_lines,error\n");
+    rsc_text_put(&out,
+                 "profile,file,line,function,size_bytes,references,misses,cold,invalidated,median_lines,error%s\n",
+                 style->costs ? ",cycles" : "");
     for (size_t i = 0; i < result->count && !rc; i++) {
         struct plan plan;
         rc = plan_make(&plan, result->profiles[i], options, style);
         for (size_t k = 0; k < plan.shown && !rc; k++)
-            for (size_t l = 0; l < plan.files[k].line_count; l++) put_csv_line(&out, &plan, i, plan.files[k].lines[l]);
+            for (size_t l = 0; l < plan.files[k].line_count; l++)
+                put_csv_line(&out, &plan, i, plan.files[k].lines[l], style);
         lines += plan.line_count;
         plan_free(&plan);
     }

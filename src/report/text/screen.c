@@ -14,7 +14,6 @@
 #include "report/draw/picture.h"
 #include "report/draw/place_text.h"
 #include "report/draw/units.h"
-#include "report/cost.h"
 #include "report/own_code.h"
 #include "report/text/facts.h"
 #include "report/text/summary.h"
@@ -180,10 +179,10 @@ static void put_models(struct rsc_text *text, const struct screen *screen) {
 static void put_ratios(struct rsc_text *text, const struct screen *screen) {
     struct rsc_machine_level levels[RSC_MACHINE_LEVELS_MAX];
     size_t count = caches_of(screen->style, levels);
-    int known = screen->style->machine && screen->style->machine->level_count;
-    if (screen->count == 1)
-        rsc_put_section(text, screen->style, "Misses",
-                        known ? "in caches of this machine's sizes" : "in caches of these sizes");
+    char caches[96] = "in caches of these sizes";
+    if (screen->style->machine && screen->style->machine->level_count)
+        snprintf(caches, sizeof caches, "in caches of %s's sizes", rsc_machine_called(screen->style->machine));
+    if (screen->count == 1) rsc_put_section(text, screen->style, "Misses", caches);
     else put_models(text, screen);
     for (size_t i = 0; i < count; i++) put_level(text, screen, &levels[i]);
     put_floor(text, screen);
@@ -281,7 +280,7 @@ static void put_line(struct rsc_text *text, const struct screen *screen, const s
     const struct rsc_ranking *lines = worst->why.lines;
     const struct rsc_place *place = lines->what == RSC_RANK_OWN ? rsc_own_place(row) : &row->place;
     struct rsc_why_words words = rsc_why_line(&worst->why, rank);
-    rsc_text_put(text, "%10s%8s", rsc_show_short(worst->by_cycles ? (uint64_t)rank->cost : rank->misses).text,
+    rsc_text_put(text, "%10s%8s", (worst->by_cycles ? rsc_show_cycles(rank->cost) : rsc_show_short(rank->misses)).text,
                  rsc_show_share(worst->all > 0 ? rank->cost / worst->all : 0).text);
     put_caches(text, screen, worst, rank);
     rsc_text_put(text, "  ");
@@ -293,20 +292,6 @@ static void put_line(struct rsc_text *text, const struct screen *screen, const s
     if (text->column + rsc_text_columns(words.use) <= style->width) rsc_text_put(text, "%s", words.use);
     rsc_text_tint(text, RSC_PLAIN);
     rsc_text_put(text, "\n");
-}
-
-/* "by cycles lost: L2 15, L3 60, memory 250 (typical)", if that fits. */
-static struct rsc_worst_words words_of_cycles(const struct rsc_machine *machine, unsigned columns) {
-    struct rsc_worst_words words;
-    size_t used = (size_t)snprintf(words.text, sizeof words.text, "by cycles lost: ");
-    for (size_t i = 1; i < machine->level_count && used < sizeof words.text; i++)
-        used += (size_t)snprintf(words.text + used, sizeof words.text - used, "%s %.0f, ", machine->levels[i].name,
-                                 machine->levels[i].cycles);
-    if (used < sizeof words.text)
-        used += (size_t)snprintf(words.text + used, sizeof words.text - used, "memory %.0f (%s)",
-                                 machine->memory_cycles, machine->is_measured ? "measured" : "typical");
-    if (used > columns) snprintf(words.text, sizeof words.text, "by cycles lost");
-    return words;
 }
 
 /* Of a program, not of a trace with bare addresses. */
@@ -321,7 +306,7 @@ static void put_worst(struct rsc_text *text, const struct screen *screen) {
     struct rsc_rank_size size;
     const struct rsc_profile *profile = model_ranked(screen, &size);
     struct rsc_ranking lines, pairs = {0};
-    struct worst_lines worst = {.by_cycles = !style->at_bytes && rsc_cost_is_known(profile, style->machine)};
+    struct worst_lines worst = {.by_cycles = rsc_worst_by_cycles(profile, RSC_RANK_OWN, style)};
     char what[128];
     if (!profile->code_count) {
         rsc_put_section(text, style, "In words", "");
@@ -338,7 +323,7 @@ static void put_worst(struct rsc_text *text, const struct screen *screen) {
     text->failed |= failed != 0;
     unsigned room = style->width - (own ? 28 : 14);
     snprintf(what, sizeof what, "%s%s", own ? "of your code, " : "",
-             worst.by_cycles ? words_of_cycles(style->machine, room).text : rsc_worst_words(&size, room).text);
+             worst.by_cycles ? rsc_cycles_words(style->machine, room).text : rsc_worst_words(&size, room).text);
     rsc_put_section(text, style, "Worst lines", what);
     if (!failed && worst.by_cycles) rsc_ranking_by_cycles(&lines, style->machine);
     worst.why = (struct rsc_why){&lines, &pairs, size, style->unicode};

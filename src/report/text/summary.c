@@ -68,9 +68,9 @@ static void say_levels(const struct rsc_profile *profile, const struct rsc_repor
         uint64_t lines = level->size_bytes / profile->made.line_bytes;
         if (lines > known || !lines || used > SENTENCE - 160) continue;
         struct rsc_mrc_point at = rsc_profile_mrc_at(profile, lines);
-        used +=
-            (size_t)snprintf(to + used, SENTENCE - used, said ? ", in %s (%s) %s" : "In this machine's %s (%s) %s",
-                             level->name, rsc_show_bytes(level->size_bytes).text, rsc_show_percent(at.miss_ratio).text);
+        if (!said) used += (size_t)snprintf(to + used, SENTENCE - used, "In %s's ", rsc_machine_called(style->machine));
+        used += (size_t)snprintf(to + used, SENTENCE - used, "%s%s (%s) %s", said ? ", in " : "", level->name,
+                                 rsc_show_bytes(level->size_bytes).text, rsc_show_percent(at.miss_ratio).text);
         if (at.high > at.low)
             used += (size_t)snprintf(to + used, SENTENCE - used, " (%s to %s)", rsc_show_percent(at.low).text,
                                      rsc_show_percent(at.high).text);

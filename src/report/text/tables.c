@@ -9,6 +9,7 @@
 #include "report/draw/place_text.h"
 #include "report/ranking.h"
 #include "report/text/summary.h"
+#include "report/text/worst.h"
 #include "report/draw/text_buffer.h"
 #include "report/draw/units.h"
 
@@ -94,6 +95,7 @@ struct part {
     const struct rsc_place *place;
     const struct rsc_loop_row *loop; /* NULL: in none, or not known */
     uint64_t references, misses;
+    double cycles; /* 0: the table is not ordered by cycles */
 };
 
 static const char *const by_names[] = {"", "module", "file", "function", "loop", "line"};
@@ -135,13 +137,18 @@ static int by_line(const void *left, const void *right) {
 
 static int more_misses(const void *left, const void *right) {
     const struct part *a = left, *b = right;
+    if (a->cycles != b->cycles) return a->cycles < b->cycles ? 1 : -1;
     if (a->misses != b->misses) return a->misses < b->misses ? 1 : -1;
     if (a->references != b->references) return a->references < b->references ? 1 : -1;
     return by_line(left, right);
 }
 
-/* The parts of a profile's code, most misses first; *count is their number. NULL: out of memory. */
-static struct part *parts_of(const struct rsc_profile *profile, enum rsc_table_by by, uint64_t lines, size_t *count) {
+/*
+ * The parts of a profile's code, most cycles on `machine` (NULL: most misses) first; *count is their number. NULL: out
+ * of memory.
+ */
+static struct part *parts_of(const struct rsc_profile *profile, enum rsc_table_by by, uint64_t lines,
+                             const struct rsc_machine *machine, size_t *count) {
     static int (*const orders[])(const void *, const void *) = {NULL,        by_module, by_file,
                                                                 by_function, by_loop,   by_line};
     struct part *parts = malloc((profile->code_count + 1) * sizeof *parts);
@@ -150,15 +157,17 @@ static struct part *parts_of(const struct rsc_profile *profile, enum rsc_table_b
     for (size_t i = 0; i < profile->code_count; i++) {
         const struct rsc_code_row *row = &profile->code[i];
         if (rsc_place_is_other(&row->place)) continue;
+        struct rsc_row_counts counts = rsc_row_counts(&rsc_row_table_code, row);
         parts[rows++] =
             (struct part){&row->place, row->place.loop ? &profile->loops[row->place.loop - 1] : NULL, row->references,
-                          row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, lines)};
+                          rsc_row_misses(counts, lines), machine ? rsc_cost_of_row(profile, counts, machine) : 0};
     }
     qsort(parts, rows, sizeof *parts, orders[by]);
     for (size_t i = 0; i < rows; i++) {
         if (joined && !orders[by](&parts[joined - 1], &parts[i])) {
             parts[joined - 1].references += parts[i].references;
             parts[joined - 1].misses += parts[i].misses;
+            parts[joined - 1].cycles += parts[i].cycles;
         } else {
             parts[joined++] = parts[i];
         }
@@ -192,12 +201,18 @@ static void put_part(struct rsc_text *out, const struct part *part, enum rsc_tab
 }
 
 static void put_parts(struct rsc_text *out, const struct part *parts, size_t count, enum rsc_table_by by,
-                      const struct rsc_report_style *style, uint64_t all_misses) {
-    rsc_text_put(out, "%10s%9s%9s%10s  %s\n", "misses", "share", "ratio", "refs", by_names[by]);
+                      const struct rsc_report_style *style, uint64_t all_misses, double all_cycles) {
+    if (all_cycles > 0) rsc_text_put(out, "%10s%9s%10s", "cycles", "share", "misses");
+    else rsc_text_put(out, "%10s%9s", "misses", "share");
+    rsc_text_put(out, "%9s%10s  %s\n", "ratio", "refs", by_names[by]);
     for (size_t i = 0; i < count && i < ROWS; i++) {
         const struct part *part = &parts[i];
-        rsc_text_put(out, "%10s%9s", rsc_show_short(part->misses).text,
-                     rsc_show_share(all_misses ? (double)part->misses / (double)all_misses : 0).text);
+        if (all_cycles > 0)
+            rsc_text_put(out, "%10s%9s%10s", rsc_show_cycles(part->cycles).text,
+                         rsc_show_share(part->cycles / all_cycles).text, rsc_show_short(part->misses).text);
+        else
+            rsc_text_put(out, "%10s%9s", rsc_show_short(part->misses).text,
+                         rsc_show_share(all_misses ? (double)part->misses / (double)all_misses : 0).text);
         rsc_text_put(out, "%9s%10s  ",
                      rsc_show_share(part->references ? (double)part->misses / (double)part->references : 0).text,
                      rsc_show_short(part->references).text);
@@ -208,7 +223,7 @@ static void put_parts(struct rsc_text *out, const struct part *parts, size_t cou
 }
 
 static void put_parts_csv(struct rsc_text *out, const char *name, const struct part *parts, size_t count,
-                          enum rsc_table_by by, uint64_t size_bytes) {
+                          enum rsc_table_by by, uint64_t size_bytes, int with_cycles) {
     for (size_t i = 0; i < count; i++) {
         static const struct rsc_place nowhere;
         int whole = by == RSC_BY_LINE || by == RSC_BY_LOOP;
@@ -228,6 +243,7 @@ static void put_parts_csv(struct rsc_text *out, const char *name, const struct p
         else rsc_text_put(out, ",");
         rsc_text_put(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, size_bytes, parts[i].references, parts[i].misses);
         if (by == RSC_BY_LOOP) rsc_text_put(out, ",%" PRIu32, parts[i].loop ? parts[i].loop->depth : 0);
+        if (with_cycles) rsc_text_put(out, ",%.0f", parts[i].cycles);
         rsc_text_put(out, "\n");
     }
 }
@@ -251,19 +267,28 @@ static int code_table(const struct rsc_result *result, const struct rsc_report_s
     out.root = style->source_root;
     out.full_names = style->full_names;
     if (as_csv)
-        rsc_text_put(&out, "profile,module,file,function,line,size_bytes,references,misses%s\n",
-                     by == RSC_BY_LOOP ? ",depth" : "");
+        rsc_text_put(&out, "profile,module,file,function,line,size_bytes,references,misses%s%s\n",
+                     by == RSC_BY_LOOP ? ",depth" : "", style->costs ? ",cycles" : "");
     for (size_t i = 0; i < count && !out.failed; i++) {
         struct rsc_rank_size size = rsc_rank_size(profiles[i], style, style->at_bytes);
         size_t part_count = 0;
-        struct part *parts = parts_of(profiles[i], by, size.lines, &part_count);
+        /* CSV has cycles only of a machine that was named: it is the same on every machine otherwise */
+        int by_cycles = (as_csv ? style->costs : !style->at_bytes) && rsc_cost_is_known(profiles[i], style->machine);
+        const struct rsc_machine *machine = by_cycles ? style->machine : NULL;
+        struct part *parts = parts_of(profiles[i], by, size.lines, machine, &part_count);
         if (!parts) out.failed = 1;
-        else if (as_csv) put_parts_csv(&out, names[i], parts, part_count, by, size.bytes);
+        else if (as_csv) put_parts_csv(&out, names[i], parts, part_count, by, size.bytes, style->costs);
         else {
             rsc_text_put(&out, "%s ", i ? "\n" : "");
             rsc_text_foreign_end(&out, names[i], NAME);
-            rsc_text_put(&out, ": misses in a cache of %s\n", rsc_show_bytes(size.bytes).text);
-            put_parts(&out, parts, part_count, by, style, rsc_profile_coarse_misses(profiles[i], size.lines));
+            rsc_text_put(&out, ": misses in a cache of %s", rsc_show_bytes(size.bytes).text);
+            if (machine) {
+                unsigned room = style->width > out.column + 2 ? style->width - out.column - 2 : 0;
+                rsc_text_put(&out, ", %s", rsc_cycles_words(machine, room).text);
+            }
+            rsc_text_put(&out, "\n");
+            put_parts(&out, parts, part_count, by, style, rsc_profile_coarse_misses(profiles[i], size.lines),
+                      machine ? rsc_cost_of_profile(profiles[i], machine) : 0);
         }
         free(parts);
     }

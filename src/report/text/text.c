@@ -167,7 +167,12 @@ static void put_heading(struct rsc_text *text, const struct rsc_profile *profile
     }
     struct rsc_rank_size size = rsc_rank_size(profile, style, style->at_bytes);
     if (sections[section].has == has_lines) size = (struct rsc_rank_size){.bytes = profile->lines_at_bytes};
-    rsc_put_section(text, style, title, rsc_worst_words(&size, style->width - 3 - (unsigned)strlen(title)).text);
+    unsigned room = style->width - 3 - (unsigned)strlen(title);
+    int by_cycles =
+        sections[section].has != has_lines &&
+        rsc_worst_by_cycles(profile, sections[section].has == has_pairs ? RSC_RANK_PAIRS : RSC_RANK_LINES, style);
+    rsc_put_section(text, style, title,
+                    by_cycles ? rsc_cycles_words(style->machine, room).text : rsc_worst_words(&size, room).text);
 }
 
 static void put_profile(struct rsc_text *text, const struct rsc_profile *profile,

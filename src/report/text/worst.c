@@ -20,6 +20,7 @@
 #define PAIRS_SHOWN 5
 #define OBJECTS_SHOWN 8
 #define SENTENCE 768
+#define WIDE 64 /* columns: tables have all of theirs */
 #define SHARE_SHOWN 0.0005 /* of all misses: rows with less, "<0.1 %", are not shown */
 
 /* Shared by all three tables. */
@@ -29,6 +30,7 @@ struct worst {
     const struct rsc_report_style *style;
     struct rsc_rank_size size;
     uint64_t all_misses;
+    double all_cycles; /* 0: the table is not ordered by cycles */
     struct rsc_ranking ranking;
     size_t shown;
 };
@@ -52,8 +54,39 @@ struct rsc_worst_words rsc_worst_words(const struct rsc_rank_size *size, unsigne
     return words;
 }
 
-static int is_worth_a_row(const struct rsc_rank *rank, uint64_t all_misses) {
-    return rank->misses && (double)rank->misses >= SHARE_SHOWN * (double)all_misses;
+struct rsc_worst_words rsc_cycles_words(const struct rsc_machine *machine, unsigned columns) {
+    struct rsc_worst_words words;
+    size_t used = (size_t)snprintf(words.text, sizeof words.text, "by cycles lost: ");
+    for (size_t i = 1; i < machine->level_count && used < sizeof words.text; i++)
+        used += (size_t)snprintf(words.text + used, sizeof words.text - used, "%s %.0f, ", machine->levels[i].name,
+                                 machine->levels[i].cycles);
+    if (used < sizeof words.text)
+        used += (size_t)snprintf(words.text + used, sizeof words.text - used, "memory %.0f (%s)",
+                                 machine->memory_cycles, rsc_latencies_words(machine));
+    if (used > columns) snprintf(words.text, sizeof words.text, "by cycles lost");
+    return words;
+}
+
+static int has_latencies(const struct rsc_profile *profile) {
+    for (size_t i = 0; i < profile->pair_count; i++)
+        if (profile->pairs[i].latency > 0) return 1;
+    return 0;
+}
+
+int rsc_worst_by_cycles(const struct rsc_profile *profile, enum rsc_ranked what, const struct rsc_report_style *style) {
+    return !style->at_bytes && rsc_cost_is_known(profile, style->machine) &&
+           !(what == RSC_RANK_PAIRS && has_latencies(profile));
+}
+
+/* The share of all cycles or misses. */
+static double share_of(const struct worst *worst, const struct rsc_rank *rank) {
+    double part = worst->all_cycles > 0 ? rank->cost : (double)rank->misses;
+    double all = worst->all_cycles > 0 ? worst->all_cycles : (double)worst->all_misses;
+    return all > 0 ? part / all : 0;
+}
+
+static int is_worth_a_row(const struct worst *worst, const struct rsc_rank *rank) {
+    return rank->cost > 0 && share_of(worst, rank) >= SHARE_SHOWN;
 }
 
 static int begin(struct worst *worst, enum rsc_ranked what, size_t most) {
@@ -63,8 +96,12 @@ static int begin(struct worst *worst, enum rsc_ranked what, size_t most) {
         worst->text->failed = 1;
         return -1;
     }
+    if (rsc_worst_by_cycles(worst->profile, what, worst->style)) {
+        worst->all_cycles = rsc_cost_of_profile(worst->profile, worst->style->machine);
+        rsc_ranking_by_cycles(&worst->ranking, worst->style->machine);
+    }
     while (worst->shown < worst->ranking.count && worst->shown < most &&
-           is_worth_a_row(&worst->ranking.ranks[worst->shown], worst->all_misses))
+           is_worth_a_row(worst, &worst->ranking.ranks[worst->shown]))
         worst->shown++;
     if (worst->shown) return 0;
     rsc_text_paragraph(worst->text, 3, worst->style->width, "Nothing misses at this size.");
@@ -72,9 +109,17 @@ static int begin(struct worst *worst, enum rsc_ranked what, size_t most) {
     return -1;
 }
 
+/* Beside cycles, misses have a column where there is room; pairs need more of it, for two places and what they share. */
+static int has_misses_column(const struct worst *worst) {
+    unsigned needed = worst->ranking.what == RSC_RANK_PAIRS ? WIDE + 32 : WIDE;
+    return worst->all_cycles > 0 && worst->style->width >= needed;
+}
+
 static void put_numbers(struct worst *worst, const struct rsc_rank *rank) {
-    double share = worst->all_misses ? (double)rank->misses / (double)worst->all_misses : 0;
-    rsc_text_put(worst->text, "%10s%9s", rsc_show_short(rank->misses).text, rsc_show_share(share).text);
+    if (worst->all_cycles > 0) rsc_text_put(worst->text, "%10s", rsc_show_cycles(rank->cost).text);
+    else rsc_text_put(worst->text, "%10s", rsc_show_short(rank->misses).text);
+    rsc_text_put(worst->text, "%9s", rsc_show_share(share_of(worst, rank)).text);
+    if (has_misses_column(worst)) rsc_text_put(worst->text, "%11s", rsc_show_short(rank->misses).text);
 }
 
 /* Notes: references that may belong to other rows, and a size lowered by a cap on distances. */
@@ -98,7 +143,13 @@ static void put_notes(struct worst *worst) {
 
 static void begin_heading(struct worst *worst, const char *more) {
     rsc_text_tint(worst->text, RSC_DIM);
-    rsc_text_put(worst->text, "%10s%9s%s", "misses", "share", more);
+    rsc_text_put(worst->text, "%10s%9s", worst->all_cycles > 0 ? "cycles" : "misses", "share");
+    if (has_misses_column(worst)) {
+        char misses[24] = "misses";
+        if (worst->size.level) snprintf(misses, sizeof misses, "%s misses", worst->size.level->name);
+        rsc_text_put(worst->text, "%11s", misses);
+    }
+    rsc_text_put(worst->text, "%s", more);
 }
 
 static void end_heading(struct worst *worst) {
@@ -130,7 +181,7 @@ static void explain_lines(struct worst *worst) {
 void rsc_put_worst_lines(struct rsc_text *text, const struct rsc_profile *profile,
                          const struct rsc_report_style *style) {
     struct worst worst = {.text = text, .profile = profile, .style = style};
-    int wide = style->width >= 64;
+    int wide = style->width >= WIDE;
     if (begin(&worst, RSC_RANK_LINES, LINES_SHOWN)) return;
     begin_heading(&worst, wide ? "    ratio      refs  where" : "  where");
     end_heading(&worst);
@@ -210,7 +261,7 @@ static const struct rsc_pair_row *largest_pair(const struct rsc_rank *rank) {
 void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profile,
                          const struct rsc_report_style *style) {
     struct worst worst = {.text = text, .profile = profile, .style = style};
-    int wide = style->width >= 64;
+    int wide = style->width >= WIDE;
     if (begin(&worst, RSC_RANK_PAIRS, PAIRS_SHOWN)) return;
     begin_heading(&worst, wide ? "    median distance  used, then used again" : "  used, then again");
     end_heading(&worst);
@@ -246,7 +297,7 @@ void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profil
 void rsc_put_worst_objects(struct rsc_text *text, const struct rsc_profile *profile,
                            const struct rsc_report_style *style) {
     struct worst worst = {.text = text, .profile = profile, .style = style};
-    int wide = style->width >= 64;
+    int wide = style->width >= WIDE;
     if (begin(&worst, RSC_RANK_OBJECTS, OBJECTS_SHOWN)) return;
     begin_heading(&worst, wide ? "       size  kind    name" : "  name");
     end_heading(&worst);

@@ -13,6 +13,15 @@ struct rsc_worst_words {
 };
 struct rsc_worst_words rsc_worst_words(const struct rsc_rank_size *size, unsigned columns);
 
+/* "by cycles lost: L2 15, L3 60, memory 250 (typical)", or shorter if that exceeds `columns`. */
+struct rsc_worst_words rsc_cycles_words(const struct rsc_machine *machine, unsigned columns);
+
+/*
+ * Whether a table is ordered by cycles: unless a cache size was asked for, or the misses of all caches are not known, or
+ * latencies of pairs were measured.
+ */
+int rsc_worst_by_cycles(const struct rsc_profile *profile, enum rsc_ranked what, const struct rsc_report_style *style);
+
 /* One row per source line, the ten with most misses, and a sentence for each of the first three. */
 void rsc_put_worst_lines(struct rsc_text *text, const struct rsc_profile *profile,
                          const struct rsc_report_style *style);

@@ -1,5 +1,5 @@
 /* machine.c - see machine.h. */
-#include "report/draw/machine.h"
+#include "base/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +19,24 @@ static int by_size(const void *left, const void *right) {
 static const double typical_cycles[] = {0, 5, 15, 60};
 #define TYPICAL_MEMORY_CYCLES 250
 
-static void take_typical_cycles(struct rsc_machine *machine) {
+void rsc_machine_settle(struct rsc_machine *machine) {
+    qsort(machine->levels, machine->level_count, sizeof machine->levels[0], by_size);
     size_t known = sizeof typical_cycles / sizeof *typical_cycles;
     for (size_t i = 0; i < machine->level_count; i++) {
         unsigned level = machine->levels[i].level;
         machine->levels[i].cycles = typical_cycles[level < known ? level : known - 1];
     }
     machine->memory_cycles = TYPICAL_MEMORY_CYCLES;
+    machine->latencies = RSC_LATENCIES_TYPICAL;
+}
+
+const char *rsc_machine_called(const struct rsc_machine *machine) {
+    return machine->name[0] && strcmp(machine->name, "this") ? machine->name : "this machine";
+}
+
+const char *rsc_latencies_words(const struct rsc_machine *machine) {
+    static const char *const words[] = {"typical", "measured", "published"};
+    return words[machine->latencies];
 }
 
 int rsc_machine_latency_path(char path[RSC_MACHINE_PATH]) {
@@ -54,12 +65,15 @@ int rsc_machine_read_latencies(struct rsc_machine *machine, const char *path) {
     if (!(memory > 0)) return 0;
     for (size_t i = 0; i < machine->level_count; i++) machine->levels[i].cycles = cycles[i];
     machine->memory_cycles = memory;
-    return machine->is_measured = 1;
+    machine->latencies = RSC_LATENCIES_MEASURED;
+    return 1;
 }
 
 double rsc_machine_cycles_beyond(const struct rsc_machine *machine, uint64_t bytes) {
     static const struct rsc_machine usual = {
-        {{"L1d", 1, 64 << 10, 5}, {"L2", 2, 2 << 20, 15}, {"L3", 3, 32 << 20, 60}}, 3, TYPICAL_MEMORY_CYCLES, 0};
+        .levels = {{"L1d", 1, 64 << 10, 5}, {"L2", 2, 2 << 20, 15}, {"L3", 3, 32 << 20, 60}},
+        .level_count = 3,
+        .memory_cycles = TYPICAL_MEMORY_CYCLES};
     if (!machine || !machine->level_count) machine = &usual;
     for (size_t i = 0; i < machine->level_count; i++)
         if (machine->levels[i].size_bytes > bytes) return machine->levels[i].cycles;
@@ -70,6 +84,7 @@ void rsc_machine_read(struct rsc_machine *machine, const char *root) {
     struct rsc_sysfs_cache caches[RSC_SYSFS_CACHES_MAX];
     size_t count = rsc_sysfs_caches_read(caches, root);
     memset(machine, 0, sizeof *machine);
+    strcpy(machine->name, "this");
     for (size_t i = 0; i < count && machine->level_count < RSC_MACHINE_LEVELS_MAX; i++) {
         if (caches[i].type == 'I') continue;
         struct rsc_machine_level *level = &machine->levels[machine->level_count++];
@@ -77,8 +92,7 @@ void rsc_machine_read(struct rsc_machine *machine, const char *root) {
         level->size_bytes = caches[i].size_bytes;
         snprintf(level->name, sizeof level->name, "L%u%s", level->level, caches[i].type == 'D' ? "d" : "");
     }
-    qsort(machine->levels, machine->level_count, sizeof machine->levels[0], by_size);
-    take_typical_cycles(machine);
+    rsc_machine_settle(machine);
     char path[RSC_MACHINE_PATH];
     if (!root && !rsc_machine_latency_path(path)) rsc_machine_read_latencies(machine, path);
 }

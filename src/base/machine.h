@@ -2,8 +2,8 @@
  * machine.h - the data caches of a machine, marked on every plot, and how long a load
  * waits for what they hold.
  */
-#ifndef RSC_REPORT_MACHINE_H
-#define RSC_REPORT_MACHINE_H
+#ifndef RSC_BASE_MACHINE_H
+#define RSC_BASE_MACHINE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,11 +18,19 @@ struct rsc_machine_level {
     double cycles; /* a load waits for a line it holds */
 };
 
+/* Where the cycles of a machine come from. */
+enum rsc_latencies {
+    RSC_LATENCIES_TYPICAL,   /* of recent servers: its own are not known */
+    RSC_LATENCIES_MEASURED,  /* by doctor --latency */
+    RSC_LATENCIES_PUBLISHED, /* from a machine file */
+};
+
 struct rsc_machine {
+    char name[64]; /* "this", or of a machine file */
     struct rsc_machine_level levels[RSC_MACHINE_LEVELS_MAX]; /* ascending in size */
     size_t level_count;
     double memory_cycles; /* a load waits for a line that no cache holds */
-    int is_measured; /* the cycles are this machine's (doctor --latency) or from its file, not typical ones */
+    enum rsc_latencies latencies;
 };
 
 /*
@@ -32,6 +40,15 @@ struct rsc_machine {
  * never fails. Cycles are typical ones or, for this machine, those of the file below.
  */
 void rsc_machine_read(struct rsc_machine *machine, const char *root);
+
+/* Puts the caches in order, and gives them and memory typical cycles. */
+void rsc_machine_settle(struct rsc_machine *machine);
+
+/* "this machine", or its name. */
+const char *rsc_machine_called(const struct rsc_machine *machine);
+
+/* "typical", "measured" or "published". */
+const char *rsc_latencies_words(const struct rsc_machine *machine);
 
 /*
  * The file of this machine's measured latencies: this.latency in the folder REUSESCOPE_MACHINES, else in
