@@ -10,7 +10,9 @@
 #include "base/output_file.h"
 #include "base/seconds.h"
 #include "cmd/loops_input.h"
+#include "cmd/loops_machine.h"
 #include "loops/model/loops_model.h"
+#include "profile/profile_model.h"
 #include "report/draw/units.h"
 
 #define THREADS_MAX 64
@@ -20,6 +22,8 @@ enum {
     OPT_THREADS = RSC_OPT_LOOPS_VERB,
     OPT_SCHEDULE,
     OPT_INTERLEAVE,
+    OPT_LIKE,
+    OPT_MACHINE,
     OPT_WHAT_IF,
     OPT_SKIP,
     OPT_LOOP,
@@ -37,12 +41,18 @@ static const struct rsc_option options[] = {
     {OPT_INTERLEAVE, 0, "interleave", "HOW",
      "how threads run against each other: drift (default), iid, lockstep, bursty:N or racetrack",
      "drift iid lockstep bursty: racetrack"},
+    {OPT_LIKE, 0, "like", "PROFILE",
+     "take interleaving and thread count from a recorded run (run --sample none, or analyze, with a model of threads)",
+     NULL},
     {OPT_SCHEDULE, 0, "schedule", "KIND[,CHUNK]", "replaces the source's: static, dynamic or guided",
      "static dynamic guided"},
     {OPT_WHAT_IF, 0, "what-if", "CHANGE",
      "also predict with this change: chunk=4[,8...], schedule=dynamic[,4], tile=i:32,j:32, interchange=i,j, fuse=i "
      "(with the next loop) or pad=a:8 (elements per row)",
      NULL},
+    {OPT_MACHINE, 0, "machine", "NAME",
+     "also the set-associative caches of a machine: 'this' or a file; all but the last level are one per thread",
+     "this neoverse-n1 skylake-x zen2"},
     {OPT_LINE, 0, "line", "BYTES", "size of a cache line (default 64)", NULL},
     {OPT_SAMPLES, 0, "samples", "N", "references sampled per thread count (default: by the error that is left; 0: all)",
      NULL},
@@ -73,6 +83,9 @@ struct request {
     struct rsc_loops_input input;
     struct rsc_loops_options model;
     struct rsc_interleave interleave;
+    const char *like; /* a profile; NULL: none */
+    int interleave_given, threads_given, line_given;
+    struct rsc_sim_config caches; /* of findings.machine */
     uint32_t threads[THREADS_MAX];
     size_t thread_count;
     struct {
@@ -124,6 +137,7 @@ static void note_left_out(struct rsc_loops_found *loop, const char *format, ...)
 
 static int parse_threads(struct request *request, const struct rsc_option_parser *parser) {
     const char *at = parser->value;
+    request->threads_given = 1;
     request->thread_count = 0;
     while (*at) { /* 4, or 1-64 */
         size_t length = strcspn(at, ","), first = strcspn(at, ",-");
@@ -159,7 +173,10 @@ static int take_option(void *context, const struct rsc_option_parser *parser, in
     case OPT_SKIP: request->skip = 1; return -1;
     case OPT_LIST: request->list = 1; return -1;
     case OPT_EMIT: request->emit = 1; return -1;
+    case OPT_MACHINE: request->findings.machine = parser->value; return -1;
+    case OPT_LIKE: request->like = parser->value; return -1;
     case OPT_INTERLEAVE:
+        request->interleave_given = 1;
         return rsc_interleave_parse(&request->interleave, parser->value, &error)
                    ? rsc_option_refuse(parser, "not drift, iid, lockstep, bursty:N or racetrack")
                    : -1;
@@ -171,6 +188,7 @@ static int take_option(void *context, const struct rsc_option_parser *parser, in
         if ((leave = parse_number(parser, 4096, &number)) >= 0) return leave;
         if (number < 1 || (number & (number - 1))) return rsc_option_refuse(parser, "not a power of two up to 4096");
         request->model.line_bytes = number;
+        request->line_given = 1;
         return -1;
     case OPT_SAMPLES:
         leave = parse_number(parser, 100000000, &number);
@@ -197,6 +215,23 @@ static const char *shown_file(const struct request *request, const char *file) {
     return slash ? slash + 1 : file;
 }
 
+/* One thread count: the model's result, with the caches of the machine. */
+static int analyse_at(struct request *request, struct rsc_loops_analysis *analysis, uint32_t threads,
+                      struct rsc_loops_result **out, struct rsc_error *error) {
+    struct rsc_loops_result *result;
+    int status = rsc_loops_analyse(analysis, threads, &request->interleave, &result, error);
+    if (status) return status;
+    keep_in_range(result->mrc, result->mrc_count);
+    keep_in_range(result->own.mrc, result->own.mrc_count);
+    for (size_t r = 0; r < result->row_count; r++) result->rows[r].file = shown_file(request, result->rows[r].file);
+    if (request->findings.machine)
+        status =
+            rsc_loops_machine_answer(&request->caches, analysis, &request->interleave, &request->model, result, error);
+    if (status) rsc_loops_result_free(result);
+    else *out = result;
+    return status;
+}
+
 static int analyse_variant(struct request *request, struct rsc_loops_found *loop, struct rsc_loops_variant *variant,
                            const struct rsc_loop_program *program, uint32_t region, struct rsc_error *error) {
     struct rsc_loops_analysis *analysis = NULL;
@@ -210,19 +245,14 @@ static int analyse_variant(struct request *request, struct rsc_loops_found *loop
     }
     for (size_t i = 0; i < request->thread_count && !status && variant->references; i++) {
         now_doing(request, loop, variant->what, request->threads[i]);
-        status = rsc_loops_analyse(analysis, request->threads[i], &request->interleave, &variant->result[i], error);
-        if (status && request->watch.stopped && i) { /* what there is stays */
-            for (; i < request->thread_count; i++)
-                note_left_out(loop, "%s%s%s", rsc_show_threads(request->threads[i]).text, variant->what ? " of " : "",
-                              variant->what ? variant->what : "");
-            status = 0;
-        }
-        if (status || i == request->thread_count) break;
-        keep_in_range(variant->result[i]->mrc, variant->result[i]->mrc_count);
-        keep_in_range(variant->result[i]->own.mrc, variant->result[i]->own.mrc_count);
-        for (size_t r = 0; r < variant->result[i]->row_count; r++)
-            variant->result[i]->rows[r].file = shown_file(request, variant->result[i]->rows[r].file);
-        variant->result_count++;
+        status = analyse_at(request, analysis, request->threads[i], &variant->result[i], error);
+        variant->result_count += !status;
+    }
+    if (status && request->watch.stopped && variant->result_count) { /* what there is stays */
+        for (size_t i = variant->result_count; i < request->thread_count; i++)
+            note_left_out(loop, "%s%s%s", rsc_show_threads(request->threads[i]).text, variant->what ? " of " : "",
+                          variant->what ? variant->what : "");
+        status = 0;
     }
     rsc_loops_analysis_free(analysis);
     return status;
@@ -438,6 +468,49 @@ static int answer(struct request *request, const uint32_t *regions, struct rsc_e
     return leave;
 }
 
+/* The interleaving nearest to the turns of a recorded run's threads, and their number unless others are given. */
+static int take_likeness(struct request *request, struct rsc_error *error) {
+    struct rsc_profile **profiles;
+    size_t count, i = 0;
+    char name[40];
+    double at_once = 0;
+    int status = rsc_profiles_load(request->like, &profiles, &count, error);
+    if (status) return status;
+    while (i < count && rsc_turns_nearest(&profiles[i]->turns, &at_once, name, sizeof name)) i++;
+    if (i == count) {
+        status = rsc_fail(error, RSC_EINVAL,
+                          "--like %s: does not have the order of its threads (record several threads with "
+                          "run --sample none --model shared, or analyze a trace with --model shared)",
+                          request->like);
+    } else {
+        uint64_t threads = profiles[i]->made.threads, grain = profiles[i]->turns.grain;
+        status = rsc_interleave_parse(&request->interleave, name, error);
+        if (!request->threads_given && threads > 1 && threads <= 4096) {
+            request->threads[0] = (uint32_t)threads;
+            request->thread_count = 1;
+        }
+        rsc_log_line(&request->session->log, RSC_LOG_INFO, "%s: %s, %.1f threads at the same time", request->like, name,
+                     at_once);
+        if (grain > 1 && (double)grain > request->interleave.burst)
+            rsc_log_line(&request->session->log, RSC_LOG_WARNING,
+                         "%s: the order of threads is known to %llu references only, more than a turn has",
+                         request->like, (unsigned long long)grain);
+    }
+    rsc_profiles_free(profiles, count);
+    return status;
+}
+
+/* The caches of --machine decide the size of a line. */
+static int take_machine(struct request *request, struct rsc_error *error) {
+    uint64_t line_bytes, given = request->model.line_bytes;
+    int status = rsc_loops_machine_read(&request->caches, request->findings.machine, &line_bytes, error);
+    if (!status && request->line_given && line_bytes != given)
+        status = rsc_fail(error, RSC_EINVAL, "--line %llu: the lines of --machine %.60s are of %llu bytes",
+                          (unsigned long long)given, request->findings.machine, (unsigned long long)line_bytes);
+    request->model.line_bytes = line_bytes;
+    return status;
+}
+
 static int run_request(struct request *request, struct rsc_error *error) {
     struct rsc_session *session = request->session;
     struct rsc_loops_findings *findings = &request->findings;
@@ -445,12 +518,15 @@ static int run_request(struct request *request, struct rsc_error *error) {
     char *text = NULL;
     size_t bytes = 0;
     int leave = RSC_EXIT_OK;
+    int status = findings->machine ? take_machine(request, error) : 0;
     findings->line_bytes = request->model.line_bytes;
     findings->at_bytes = ranking_size(session);
     findings->command = session->no_command ? NULL : session->argv;
     request->seconds_max = request->input.source.seconds_max;
     request->input.source.schedule_given = request->model.schedule != NULL;
-    int status = rsc_loops_input_read(&request->input, findings->line_bytes, &request->program, &text, &bytes, error);
+    if (!status && request->like) status = take_likeness(request, error);
+    if (!status)
+        status = rsc_loops_input_read(&request->input, findings->line_bytes, &request->program, &text, &bytes, error);
     if (!status && rsc_loops_input_unused(&request->input))
         rsc_log_line(&session->log, RSC_LOG_WARNING, "--set %s: %s has no parameter %s",
                      rsc_loops_input_unused(&request->input), request->input.path,
@@ -501,6 +577,9 @@ static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
     int leave = rsc_session_take(&session, argc, take_option, request, "file", &request->input.path);
     if (leave < 0 && !request->input.path)
         leave = rsc_usage_error(verb, "a file is missing: reusescope loops solver.c -D N=1024 -t 1,4,64");
+    if (leave < 0 && request->like && request->interleave_given)
+        leave = rsc_usage_error(verb, "--like and --interleave both give the interleaving");
+    request->model.band = !request->like && !request->interleave_given;
     if (leave < 0 && !request->emit && !request->list) leave = rsc_session_check_format(&session);
     if (leave < 0 && (session.output || !(request->emit || request->list))) leave = rsc_session_check_output(&session);
     if (leave < 0) leave = run_request(request, &error);

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/own_file.h"
 #include "base/numbers.h"
 #include "base/pool.h"
 #include "base/seconds.h"
+#include "cmd/machine_folder.h"
 #include "cmd/session.h"
 #include "cmd/sim_blame.h"
 #include "cmd/sim_objects.h"

@@ -24,6 +24,8 @@ struct rsc_engine {
     int has_started;
     int failed;
     uint64_t wide_references; /* of accesses of a MiB and more */
+    struct rsc_turn_counter turns;
+    int turns_unknown; /* one thread's model, or not all accesses come by */
 };
 
 static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engine_options *given,
@@ -135,6 +137,8 @@ int rsc_engine_open(struct rsc_engine **out, const struct rsc_engine_spec *spec,
     if (!status) status = settle_words(engine, error);
     if (!status) status = settle_model(engine, error);
     if (!status) status = check_abilities(engine, error);
+    engine->turns_unknown = !engine->options.model || !strcmp(engine->options.model, "single") ||
+                            (engine->kind->can & (RSC_TAKES_REQUESTS | RSC_WATCHES_WORDS)) != 0;
     if (!status) status = engine->kind->create(&engine->state, &engine->options, engine->spec.parameters, error);
     if (status < 0) {
         free(engine);
@@ -173,6 +177,7 @@ int rsc_engine_around(struct rsc_engine **out, const struct rsc_engine_kind *kin
     }
     engine->kind = kind;
     engine->state = state;
+    engine->turns_unknown = 1;
     int status = fill_defaults(&engine->options, options, error);
     if (status < 0) {
         rsc_engine_free(engine);
@@ -197,6 +202,9 @@ int rsc_engine_push_columns(struct rsc_engine *engine, const struct rsc_batch *b
     assert(kind->push_columns || (!columns->skipped && !columns->sample_count && !columns->watched_count));
     int status = kind->push_columns ? kind->push_columns(engine->state, batch, columns, error)
                                     : kind->push(engine->state, batch, error);
+    if (!status && columns->skipped) engine->turns_unknown = 1;
+    if (!status && !engine->turns_unknown && rsc_turns_count(&engine->turns, batch->meta, batch->count))
+        status = rsc_fail_memory(error, "turns of threads");
     if (status < 0) engine->failed = 1;
     return status;
 }
@@ -249,6 +257,7 @@ int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struc
     start_clock(engine);
     int status = engine->kind->finish(engine->state, &profile, error);
     if (status < 0) goto out;
+    if (!engine->turns_unknown) rsc_turns_finish(&engine->turns, &profile->turns);
 
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -275,6 +284,7 @@ out:
 void rsc_engine_free(struct rsc_engine *engine) {
     if (!engine) return;
     engine->kind->destroy(engine->state);
+    free(engine->turns.thread);
     free(engine);
 }
 

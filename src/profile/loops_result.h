@@ -46,6 +46,16 @@ struct rsc_loops_private {
     size_t array_count;
 };
 
+/* A cache of a named machine. */
+#define RSC_LOOPS_LEVELS_MAX 4
+struct rsc_loops_level {
+    char name[8]; /* "l1d" */
+    uint64_t size_bytes;
+    uint32_t ways;
+    int per_thread;               /* one for each thread; else one for all */
+    double miss_ratio, low, high; /* of all references */
+};
+
 /* One number of threads and one interleaving. */
 struct rsc_loops_result {
     uint32_t threads;
@@ -59,6 +69,9 @@ struct rsc_loops_result {
     struct rsc_loops_row *rows;
     size_t row_count;
     struct rsc_loops_private own; /* mrc NULL: not requested */
+    struct rsc_loops_level level[RSC_LOOPS_LEVELS_MAX]; /* of findings.machine */
+    size_t level_count;
+    int levels_simulated; /* reference by reference; else estimated from the curves */
     double seconds;
 };
 
@@ -106,6 +119,7 @@ struct rsc_loops_found {
 struct rsc_loops_findings {
     uint64_t line_bytes;
     uint64_t at_bytes; /* cache size for the list of references */
+    const char *machine; /* name of the one whose caches results have; NULL: none. Not owned */
     char *const *command; /* of the run, ends with NULL; NULL: unknown. Not owned */
     struct rsc_loops_found *loop; /* owned */
     size_t loop_count;

@@ -177,6 +177,18 @@ static void join_totals(struct rsc_profile *merged, const struct rsc_profile *a,
     merged->bars.distinct = join_bars(&a->bars.distinct, a->distinct, &b->bars.distinct, b->distinct);
 }
 
+/* The turns of both runs, which were apart. */
+static void join_turns(struct rsc_turns *to, const struct rsc_turns *a, const struct rsc_turns *b) {
+    if (!a->others || !b->others) {
+        *to = a->others ? *a : *b;
+        return;
+    }
+    *to = (struct rsc_turns){add_counts(a->accesses, b->accesses),       add_counts(a->turns, b->turns),
+                             add_counts(a->others, b->others),           add_counts(a->mixed, b->mixed),
+                             add_counts(a->mixed_turns, b->mixed_turns), add_counts(a->threads, b->threads),
+                             add_counts(a->regular, b->regular),         a->grain > b->grain ? a->grain : b->grain};
+}
+
 static int has_error_bars(const struct rsc_profile *profile) {
     for (size_t i = 0; i < profile->mrc_count; i++)
         if (profile->mrc[i].low < profile->mrc[i].high) return 1;
@@ -202,6 +214,7 @@ int rsc_profile_merge(struct rsc_profile *into, const struct rsc_profile *from, 
     struct rsc_profile *merged = rsc_profile_new();
     if (!merged) return rsc_fail_memory(error, "merged profile");
     join_totals(merged, into, from);
+    join_turns(&merged->turns, &into->turns, &from->turns);
     if ((rc = join_made(merged, &into->made, &from->made)) || (rc = join_histograms(merged, into, from)) ||
         (rc = join_rows(merged, into, from)) || (rc = rsc_profile_derive_mrc(merged)))
         goto out;

@@ -121,6 +121,7 @@ static void widen_private(const struct rsc_order_bounds *bounds, struct rsc_prof
 
 void rsc_order_bounds_apply(const struct rsc_order_bounds *bounds, struct rsc_profile *profile) {
     if (!bounds->references || !profile->references || !profile->made.model) return;
+    profile->turns.grain = (uint64_t)rsc_order_bounds_quantile(bounds, 0.5);
     if (!strcmp(profile->made.model, "private")) {
         widen_private(bounds, profile);
         return;

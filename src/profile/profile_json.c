@@ -86,6 +86,21 @@ static void put_bars(struct rsc_json *json, const struct rsc_total_bars *bars) {
     rsc_json_object_end(json);
 }
 
+static void put_turns(struct rsc_json *json, const struct rsc_turns *turns) {
+    rsc_json_newline(json);
+    rsc_json_key_object(json, "turns");
+    rsc_json_key_u64(json, "version", 1);
+    rsc_json_key_u64(json, "accesses", turns->accesses);
+    rsc_json_key_u64(json, "turns", turns->turns);
+    rsc_json_key_u64(json, "others", turns->others);
+    rsc_json_key_u64(json, "mixed", turns->mixed);
+    rsc_json_key_u64(json, "mixed_turns", turns->mixed_turns);
+    rsc_json_key_u64(json, "threads", turns->threads);
+    rsc_json_key_u64(json, "regular", turns->regular);
+    rsc_json_key_u64(json, "grain", turns->grain);
+    rsc_json_object_end(json);
+}
+
 static void put_totals(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_newline(json);
     rsc_json_key_u64(json, "accesses", profile->accesses);
@@ -99,6 +114,7 @@ static void put_totals(struct rsc_json *json, const struct rsc_profile *profile)
     rsc_json_key_u64(json, "censored", profile->censored);
     if (profile->rd_cap) rsc_json_key_u64(json, "max_distance", profile->rd_cap);
     put_bars(json, &profile->bars);
+    if (profile->turns.others) put_turns(json, &profile->turns);
 }
 
 /* What a load waits for, and the cycles that all misses cost; those of rows are with them. */

@@ -242,6 +242,26 @@ static int read_total_bars(struct rsc_loader *loader, const json_t *root, struct
     return read_total_bar(loader, object, "distinct", &bars->distinct);
 }
 
+/* Another version is one of a newer tool: what it says is left out. */
+static int read_turns(struct rsc_loader *loader, const json_t *root, struct rsc_turns *turns) {
+    const json_t *object = json_object_get(root, "turns");
+    uint64_t version;
+    int rc;
+    if (!object) return 0;
+    if ((rc = rsc_load_u64(loader, object, "version", COUNT_MAX, &version)) || version != 1) return rc;
+    if ((rc = rsc_load_u64(loader, object, "accesses", COUNT_MAX, &turns->accesses)) ||
+        (rc = rsc_load_u64(loader, object, "turns", turns->accesses, &turns->turns)) ||
+        (rc = rsc_load_u64(loader, object, "others", turns->accesses, &turns->others)) ||
+        (rc = rsc_load_u64(loader, object, "mixed", turns->accesses, &turns->mixed)) ||
+        (rc = rsc_load_u64(loader, object, "mixed_turns", turns->turns, &turns->mixed_turns)) ||
+        (rc = rsc_load_u64(loader, object, "threads", COUNT_MAX, &turns->threads)) ||
+        (rc = rsc_load_u64(loader, object, "regular", turns->mixed_turns, &turns->regular)) ||
+        (rc = rsc_load_u64(loader, object, "grain", COUNT_MAX, &turns->grain)))
+        return rc;
+    if (turns->threads / 2 < turns->mixed) return rsc_load_bad(loader, "turns.threads must be at least twice mixed");
+    return 0;
+}
+
 static int read_totals(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
     int rc;
     if ((rc = rsc_load_u64(loader, root, "accesses", COUNT_MAX, &profile->accesses)) ||
@@ -252,7 +272,7 @@ static int read_totals(struct rsc_loader *loader, const json_t *root, struct rsc
         (rc = rsc_load_u64(loader, root, "last_touch", COUNT_MAX, &profile->last_touch)) ||
         (rc = rsc_load_u64(loader, root, "pruned", COUNT_MAX, &profile->pruned)) ||
         (rc = rsc_load_u64(loader, root, "censored", COUNT_MAX, &profile->censored)) ||
-        (rc = read_total_bars(loader, root, &profile->bars)))
+        (rc = read_total_bars(loader, root, &profile->bars)) || (rc = read_turns(loader, root, &profile->turns)))
         return rc;
     if (json_object_get(root, "max_distance"))
         return rsc_load_u64(loader, root, "max_distance", COUNT_MAX, &profile->rd_cap);

@@ -21,6 +21,7 @@
 
 #include "base/data_source.h"
 #include "base/histogram.h"
+#include "profile/turn_counts.h"
 
 /* Cost and outcome of watching a program's reuses while it ran. */
 struct rsc_watch_costs {
@@ -290,6 +291,7 @@ struct rsc_profile {
     uint64_t accesses, references, cold, invalidated, distinct;
     uint64_t last_touch, pruned, censored;
     struct rsc_total_bars bars;
+    struct rsc_turns turns; /* of models private and shared */
 
     struct rsc_histogram rd, ri; /* RSC_BINS_FINE */
     uint64_t rd_cap; /* distances >= this are counted together; 0: no cap */

@@ -223,6 +223,47 @@ $ reusescope loops examples/loops/matmul.c --base q=0 --list
 reusescope: --base q: no array has this name (--emit-ir lists them)
 [2]
 
+# The interleaving of a recorded run: turns of 16 accesses on average by 4 threads are bursts of 12, since a burst may be
+# followed by one of the same thread.
+$ reusescope gen uniform,lines=1000,threads=4 -n 200000 --seed 3 -q -o turns.rsct; reusescope analyze turns.rsct --model shared -q -o turns.prof; reusescope loops examples/loops/matmul.c -D N=16 --like turns.prof -v --format csv -o like.csv
+reusescope: turns.prof: bursty:12, 4.0 threads at the same time
+$ reusescope loops examples/loops/matmul.c -D N=16 --interleave bursty:12 -t 4 -q --format csv -o - | cmp - like.csv
+$ reusescope loops examples/loops/matmul.c -D N=16 --like turns.prof -t 1,2 -q --format csv -o - | cut -d, -f5-6 | sort -u
+1,bursty:12
+2,bursty:12
+threads,interleave
+$ reusescope analyze turns.rsct -q -o single.prof; reusescope loops examples/loops/matmul.c --like single.prof
+reusescope: --like single.prof: does not have the order of its threads (record several threads with run --sample none --model shared, or analyze a trace with --model shared)
+[2]
+$ reusescope loops examples/loops/matmul.c --like missing.prof
+reusescope: missing.prof: No such file or directory
+[1]
+$ reusescope loops examples/loops/matmul.c --like turns.prof --interleave iid
+reusescope loops: --like and --interleave both give the interleaving
+[2]
+
+# The caches of a machine: 2048 lines in turn do not fit the first level, and the second has only first uses to fetch.
+$ printf 'loops 1 array a 64 [2048] nest n { for t = 1 to 10 { for i = 0 to 2047 { read a[i] size 8 } } }' > cycle.loop; reusescope loops cycle.loop -t 1 --machine zen2 -q --format json -o - | grep -A3 -o '"machine".*\|{"name":"l.*' | cut -d} -f1
+"machine":{"name":"zen2","made":"simulated","levels":[
+{"name":"l1d","bytes":32768,"ways":8,"per_thread":true,"miss_ratio":1,"low":1,"high":1
+{"name":"l2","bytes":524288,"ways":8,"per_thread":true,"miss_ratio":0.1,"low":0.1,"high":0.1
+{"name":"l3","bytes":16777216,"ways":16,"per_thread":false,"miss_ratio":0.1,"low":0.1,"high":0.1
+# Sixteen lines in one set of the first level miss although it would hold them 32 times: the estimate does not know.
+$ printf 'loops 1 array a 64 [1024][64] nest n { for t = 1 to 10 { for i = 0 to 15 { read a[i][0] size 8 } } }' > column.loop; reusescope loops column.loop -t 1 --machine zen2 -q --format json -o - | grep -o '{"name":"l.*' | cut -d} -f1
+{"name":"l1d","bytes":32768,"ways":8,"per_thread":true,"miss_ratio":1,"low":1,"high":1
+{"name":"l2","bytes":524288,"ways":8,"per_thread":true,"miss_ratio":0.1,"low":0.1,"high":0.1
+{"name":"l3","bytes":16777216,"ways":16,"per_thread":false,"miss_ratio":0.1,"low":0.1,"high":0.1
+$ reusescope loops column.loop -t 1 --machine zen2 --samples 16 | tail -3
+  zen2, share of references that miss:
+                l1d 32 KiB,8     l2 512 KiB,8     l3 16 MiB,16
+   1 thread 10.00 +- 10.00 % 10.00 +- 10.00 % 10.00 +- 10.00 %  estimated
+$ reusescope loops column.loop --machine nosuch
+reusescope: --machine nosuch: no such machine: this, a path, or NAME for NAME.caches (man reusescope-sim)
+[2]
+$ reusescope loops column.loop --machine zen2 --line 128
+reusescope: --line 128: the lines of --machine zen2 are of 64 bytes
+[2]
+
 # What is given and means nothing, or makes no sense.
 $ reusescope loops examples/loops/matmul.c --set M=3 --list
 reusescope: warning: --set M: examples/loops/matmul.c has no parameter M

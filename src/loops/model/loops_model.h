@@ -90,6 +90,16 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
                       struct rsc_loops_result **out, struct rsc_error *error);
 
 /*
+ * Draws one order of all threads' references and calls `visit` with them, in order: addresses of lines, and meta as in
+ * a batch (trace.h; sizes are 1). A visit that is negative ends it, and is returned. Racetrack, which has no order, is
+ * drawn as iid.
+ */
+typedef int rsc_loops_visit(void *context, const uint64_t *addr, const uint64_t *meta, uint32_t count,
+                            struct rsc_error *error);
+int rsc_loops_replay(struct rsc_loops_analysis *analysis, uint32_t threads, const struct rsc_interleave *interleave,
+                     uint64_t seed, rsc_loops_visit *visit, void *context, struct rsc_error *error);
+
+/*
  * Applies `what` ("tile=i:32,j:32", "interchange=i,j" or "chunk=4") to region number
  * `region` of a copy of the program (sealed, not laid out), which the caller frees. If
  * the dependences are simple enough to prove that the program still computes the same,

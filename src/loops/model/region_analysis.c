@@ -8,12 +8,15 @@
 #include <string.h>
 #include <time.h>
 
+#include <reusescope/trace.h>
+
 #include "base/fail.h"
 #include "base/seconds.h"
 #include "estimate/statistics.h"
 #include "loops/nest/distinct.h"
 #include "loops/model/interleave.h"
 #include "loops/model/oracle.h"
+#include "loops/model/stream.h"
 
 #define THREADS_MAX 4096u
 #define POINTS 3072u /* for pilots, bands, racetrack and the private view, unless a number is given */
@@ -27,6 +30,7 @@
 #define DRAWS_LEAST 2u
 #define DRAWS_MOST 8u
 #define NEAR_SIZES 2u
+#define REPLAYED_AT_ONCE 1024u
 
 static int stopped(const struct rsc_loop_program *program) { return program->watch && program->watch->stopped; }
 
@@ -311,6 +315,34 @@ static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search,
     }
     free(mrc);
     return status;
+}
+
+int rsc_loops_replay(struct rsc_loops_analysis *analysis, uint32_t threads, const struct rsc_interleave *interleave,
+                     uint64_t seed, rsc_loops_visit *visit, void *context, struct rsc_error *error) {
+    uint64_t line[REPLAYED_AT_ONCE], addr[REPLAYED_AT_ONCE], meta[REPLAYED_AT_ONCE];
+    uint32_t reference[REPLAYED_AT_ONCE], thread[REPLAYED_AT_ONCE], count = 1;
+    struct rsc_interleave order = *interleave;
+    struct rsc_nest *nest = analysis->nest;
+    struct rsc_plan *plan = NULL;
+    struct rsc_stream *stream = NULL;
+    if (order.kind == RSC_INTERLEAVE_RACETRACK) order.kind = RSC_INTERLEAVE_IID;
+    int status = rsc_plan_new(&plan, nest, threads, analysis->options.schedule, error);
+    if (status >= 0)
+        status = rsc_stream_new(&stream, plan, &order, analysis->options.line_bytes, seed, threads > 1, error);
+    while (status >= 0 && count && !rsc_nest_stopped(nest)) {
+        count = rsc_stream_next(stream, line, reference, thread, REPLAYED_AT_ONCE);
+        for (uint32_t i = 0; i < count; i++) {
+            addr[i] = line[i] * analysis->options.line_bytes;
+            meta[i] = rsc_meta(1, nest->reference[reference[i]]->is_write ? RSC_WRITE : RSC_READ, thread[i]);
+        }
+        if (count) status = visit(context, addr, meta, count, error);
+    }
+    if (status >= 0 && nest->status < 0)
+        status = rsc_fail(error, nest->status, "%s: too large to be simulated", nest->region->name);
+    if (stopped(analysis->program)) status = out_of_time(analysis->program, analysis->region, error);
+    rsc_stream_free(stream);
+    rsc_plan_free(plan);
+    return status < 0 ? status : 0;
 }
 
 /* Code that one thread runs is the same at any number of threads. */

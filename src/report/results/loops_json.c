@@ -81,6 +81,27 @@ static void put_private(struct rsc_json *json, const struct rsc_loops_private *o
     rsc_json_object_end(json);
 }
 
+static void put_levels(struct rsc_json *json, const struct rsc_loops_result *result, const char *machine) {
+    rsc_json_key_object(json, "machine");
+    rsc_json_key_string(json, "name", machine);
+    rsc_json_key_string(json, "made", result->levels_simulated ? "simulated" : "estimated");
+    rsc_json_key_array(json, "levels");
+    for (size_t i = 0; i < result->level_count; i++) {
+        const struct rsc_loops_level *level = &result->level[i];
+        rsc_json_row(json);
+        rsc_json_key_string(json, "name", level->name);
+        rsc_json_key_u64(json, "bytes", level->size_bytes);
+        rsc_json_key_u64(json, "ways", level->ways);
+        rsc_json_key_bool(json, "per_thread", level->per_thread);
+        rsc_json_key_double(json, "miss_ratio", level->miss_ratio);
+        rsc_json_key_double(json, "low", level->low);
+        rsc_json_key_double(json, "high", level->high);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+    rsc_json_object_end(json);
+}
+
 static void put_results(struct rsc_json *json, const struct rsc_loops_findings *findings,
                         const struct rsc_loops_variant *variant) {
     rsc_json_key_array(json, "threads");
@@ -96,6 +117,7 @@ static void put_results(struct rsc_json *json, const struct rsc_loops_findings *
         put_curve(json, "mrc", result->mrc, result->mrc_count);
         put_rows(json, findings, result);
         put_private(json, &result->own);
+        if (findings->machine && result->level_count) put_levels(json, result, findings->machine);
         rsc_json_object_end(json);
     }
     rsc_json_array_end(json);

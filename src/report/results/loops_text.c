@@ -161,6 +161,36 @@ static void put_private(struct rsc_text *to, const struct rsc_loops_findings *fi
     }
 }
 
+/* The caches of a named machine: a row per thread count. */
+static void put_levels(struct rsc_text *to, const char *machine, const struct rsc_loops_variant *variant) {
+    const struct rsc_loops_result *first = variant->result[0];
+    if (!first->level_count) return;
+    rsc_text_put(to, "  ");
+    rsc_text_foreign(to, machine, 40);
+    rsc_text_put(to, ", share of references that miss%s%.40s:\n%11s", variant->what ? ", what if " : "",
+                 variant->what ? variant->what : "", "");
+    for (size_t i = 0; i < first->level_count; i++) {
+        char title[48];
+        snprintf(title, sizeof title, "%s %s,%u", first->level[i].name, rsc_show_bytes(first->level[i].size_bytes).text,
+                 first->level[i].ways);
+        rsc_text_put(to, "%17s", title);
+    }
+    rsc_text_put(to, "\n");
+    for (size_t r = 0; r < variant->result_count; r++) {
+        const struct rsc_loops_result *result = variant->result[r];
+        rsc_text_put(to, "%11s", rsc_show_threads(result->threads).text);
+        for (size_t i = 0; i < result->level_count; i++) {
+            char cell[48];
+            const struct rsc_loops_level *level = &result->level[i];
+            double half = 50 * (level->high - level->low);
+            if (half <= 0) snprintf(cell, sizeof cell, "%.2f %%", 100 * level->miss_ratio);
+            else snprintf(cell, sizeof cell, "%.2f +- %.2f %%", 100 * level->miss_ratio, half);
+            rsc_text_put(to, "%17s", cell);
+        }
+        rsc_text_put(to, "  %s\n", result->levels_simulated ? "simulated" : "estimated");
+    }
+}
+
 static void put_loop(struct rsc_text *to, const struct rsc_loops_findings *findings, const struct rsc_loops_found *loop,
                      const struct rsc_report_style *style) {
     unsigned width = style->width ? style->width : 80;
@@ -192,6 +222,8 @@ static void put_loop(struct rsc_text *to, const struct rsc_loops_findings *findi
     rsc_text_put(to, "\n");
     put_references(to, findings, last);
     put_private(to, findings, last);
+    for (size_t v = 0; findings->machine && v < loop->variant_count; v++)
+        if (loop->variant[v].result_count) put_levels(to, findings->machine, &loop->variant[v]);
 }
 
 int rsc_loops_text(const struct rsc_result *of, const struct rsc_report_style *style, char **text, size_t *bytes,
