@@ -414,6 +414,35 @@ def other_results(browser):
     quiet(browser, "other.html")
 
 
+def samples_and_objects(browser):
+    show(browser, "study.html")
+    check("two cones for each interval length", browser.run("return document.querySelectorAll('#study-0 .cone polygon').length") == 4)
+    widths = browser.run("return [...document.querySelector('#study-0 .cone polygon').points].map(p => p.y)")
+    half = len(widths) // 2
+    spans = [low - high for high, low in zip(widths[:half], reversed(widths[half:]))]
+    check("a cone closes in", spans == sorted(spans, reverse=True) and spans[0] > 2 * spans[-1], spans)
+    check("a row for each slice", browser.run("return [...document.querySelectorAll('#study-0 table')].pop().querySelectorAll('tbody tr').length") == 14)
+    bias = browser.run("return [...document.querySelector('#study-0 table tbody tr').cells].map(c => c.textContent)")
+    check("bias with its sign", bias[1].startswith("+") and bias[3] == "–" and bias[4].startswith("−") and bias[5] == "0 %", bias)
+    browser.screenshot("study")
+    quiet(browser, "study.html")
+
+    with open(os.path.join(pages, "real-objects.json"), encoding="utf-8") as file:
+        caches = json.load(file)["caches"]
+    show(browser, "real-objects.html")
+    rows = browser.run("return [...document.querySelectorAll('#objects-0 tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+    check("a row for each cache of objects", [row[0] for row in rows] == [cache["policy"] for cache in caches], rows)
+    check("their misses", all(abs(shown(row[2]) - cache["misses"]) <= 0.005 * cache["misses"] for row, cache in zip(rows, caches)), rows)
+    check("a curve for each policy", browser.run("return document.querySelectorAll('#objects-0 .legend li').length") == 3)
+    browser.screenshot("real-objects")
+    quiet(browser, "real-objects.html")
+
+    show(browser, "real-tlb.html")
+    names = browser.run("return [...document.querySelectorAll('#sim-0 table')].slice(1).map(t => [...t.querySelectorAll('tbody tr')].map(r => r.cells[0].textContent))")
+    check("TLBs by page size", names == [["itlb", "dtlb", "tlb2", "page walks"]] * 2, names)
+    quiet(browser, "real-tlb.html")
+
+
 def shown(text):
     """The number that "142 k" stands for."""
     number, _, unit = text.partition(" ")
@@ -476,7 +505,7 @@ def nothing_at_all(browser):
 with Browser(screenshots) as chromium:
     chromium.on_page("/url", {"url": "about:blank"})
     chromium.requests()  # the browser's own first page
-    for part in (one_program, by_call_path, zoom_and_link, any_width, labels_apart, as_the_terminal_says, by_cycles, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, straight_from_a_verb, nothing_at_all):
+    for part in (one_program, by_call_path, zoom_and_link, any_width, labels_apart, as_the_terminal_says, by_cycles, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, samples_and_objects, straight_from_a_verb, nothing_at_all):
         begun = time.monotonic()
         part(chromium)
         print(f"{part.__name__}: {time.monotonic() - begun:.1f} s")

@@ -11,6 +11,8 @@ import { flame } from "./flame.js";
 import { advice } from "./advice.js";
 import { sharing } from "./sharing.js";
 import { simulations, loops } from "./other.js";
+import { objects } from "./objects.js";
+import { studies } from "./sampled.js";
 
 // The size that the report in the terminal would rank at.
 function firstSize(page) {
@@ -39,7 +41,7 @@ function start() {
       if (made) main.append(made);
     }
   }
-  main.append(...simulations(page), ...loops(page));
+  main.append(...simulations(page), ...objects(page), ...studies(page), ...loops(page));
   keepInAddress(state);
   const nav = document.getElementById("contents");
   for (const title of main.querySelectorAll("section > h2"))

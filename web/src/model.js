@@ -218,6 +218,8 @@ export function readPage(text) {
   if (page.shapes) page.profiles = unpacked(page.profiles, page.shapes, page.strings);
   page.sources = new Map(Object.entries(page.sources));
   page.sims = page.documents.filter((document) => document.schema === "reusescope-sim/1");
+  page.objects = page.documents.filter((document) => document.schema === "reusescope-objects/1");
+  page.studies = page.documents.filter((document) => document.schema === "reusescope-sampling-study/1");
   page.loops = page.documents.filter((document) => document.schema === "reusescope-loops/1");
   page.profiles = page.profiles.map((json, i) => new Profile(json, names[i] || ""));
   const same = new Set(page.profiles.map((profile) => profile.name)).size < page.profiles.length;

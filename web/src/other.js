@@ -33,6 +33,14 @@ function estimateText(level) {
   return `${rate.toPrecision(3)}${e.per === "access" ? " per access" : ""} (${e.low.toPrecision(3)} to ${e.high.toPrecision(3)}, ${e.confidence} %, ${e.method} ${e.fraction})`;
 }
 
+// TLBs of one page size; what the last of them missed is a page walk.
+function tlbTable(sim, pages) {
+  const each = (misses) => (sim.instructions ? (misses / sim.instructions).toPrecision(3) : "–");
+  return plainTable(`TLBs, pages of ${bytes(pages.page)}`, ["TLB", "Configuration", "Lookups", "Misses", "Miss ratio", "Per instruction"],
+    [...pages.tlbs.map((tlb) => [tlb.name, tlb.config, count(tlb.accesses), count(tlb.misses), percent(tlb.accesses ? tlb.misses / tlb.accesses : 0), each(tlb.misses)]),
+      ["page walks", "", "", count(pages.walks), "", each(pages.walks)]], (n) => n > 1);
+}
+
 export function simulations(page) {
   if (!page.sims.length) return [];
   return page.sims.map((sim, i) => section("sim-" + i, "Simulated caches" + (page.sims.length > 1 ? " " + (i + 1) : ""),
@@ -41,7 +49,8 @@ export function simulations(page) {
     h("ul", { class: "legend" }, h("li", {}, h("i", { class: "key hit" }), "found"), REASONS.some((reason) => sim.levels.some((level) => level[reason] !== undefined))
       ? REASONS.map((reason) => h("li", {}, h("i", { class: "key reason-" + reason }), reason)) : h("li", {}, h("i", { class: "key miss" }), "missed")),
     plainTable("Simulated caches", ["Cache", "Configuration", "Accesses", "Misses", "Miss ratio", "Write-backs", "Misses per instruction", "Estimate of misses"],
-      sim.levels.map((level) => [level.name, level.config, count(level.accesses), count(level.misses), percent(level.accesses ? level.misses / level.accesses : 0), count(level.writebacks), level.mpi === null ? "–" : level.mpi.toPrecision(3), estimateText(level)]), (n) => n > 1)));
+      sim.levels.map((level) => [level.name, level.config, count(level.accesses), count(level.misses), percent(level.accesses ? level.misses / level.accesses : 0), count(level.writebacks), level.mpi === null ? "–" : level.mpi.toPrecision(3), estimateText(level)]), (n) => n > 1),
+    (sim.pages || []).map((pages) => tlbTable(sim, pages))));
 }
 
 // The source as it is, and each change that was asked for.

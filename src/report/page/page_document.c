@@ -1,5 +1,5 @@
 /*
- * page_document.c - results of `sim` and `loops` as JSON files, for the page.
+ * page_document.c - results of `sim` (caches, objects, studies) and `loops` as JSON files, for the page.
  *
  * The text goes into the page unchanged, so it is fully checked here: it must be
  * valid JSON and have the parts that the page needs.
@@ -23,29 +23,6 @@
 /* Of a loop that was not analysed it is null. */
 static int is_count(const json_t *value) { return json_is_integer(value) || json_is_null(value); }
 
-/* The text of a regular file that starts like one of these documents; else NULL. */
-static char *read_document(const char *path, size_t *bytes) {
-    struct stat status;
-    char opening[OPENING + 1];
-    if (stat(path, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size > (off_t)DOCUMENT_BYTES_MAX) return NULL;
-    FILE *file = fopen(path, "rbe");
-    if (!file) return NULL;
-    size_t got = fread(opening, 1, OPENING, file);
-    opening[got] = 0;
-    const char *first = opening;
-    while (isspace((unsigned char)*first)) first++;
-    int is_one =
-        *first == '{' && (strstr(opening, "\"reusescope-sim/1\"") || strstr(opening, "\"reusescope-loops/1\""));
-    char *text = is_one ? malloc((size_t)status.st_size + 1) : NULL;
-    if (text) {
-        rewind(file);
-        *bytes = fread(text, 1, (size_t)status.st_size, file);
-        text[*bytes] = 0;
-    }
-    fclose(file);
-    return text;
-}
-
 static int is_simulation(json_t *root) {
     json_t *levels = json_object_get(root, "levels"), *level;
     size_t i;
@@ -58,6 +35,63 @@ static int is_simulation(json_t *root) {
             return 0;
         json_t *mpi = json_object_get(level, "mpi");
         if (!json_is_number(mpi) && !json_is_null(mpi)) return 0;
+    }
+    return 1;
+}
+
+static int are_object_caches(json_t *root) {
+    json_t *caches = json_object_get(root, "caches"), *cache;
+    json_int_t requests, requested_bytes, objects, objects_bytes, bytes, misses, missed_bytes, evictions, too_large;
+    const char *policy;
+    size_t i;
+    if (!json_is_array(caches) || json_unpack(root, "{s:I,s:I,s:I,s:I}", "requests", &requests, "requested_bytes",
+                                              &requested_bytes, "objects", &objects, "objects_bytes", &objects_bytes))
+        return 0;
+    json_array_foreach(caches, i, cache) {
+        json_t *ratio = json_object_get(cache, "miss_ratio"), *byte_ratio = json_object_get(cache, "byte_miss_ratio");
+        if (json_unpack(cache, "{s:s,s:I,s:I,s:I,s:I,s:I}", "policy", &policy, "bytes", &bytes, "misses", &misses,
+                        "missed_bytes", &missed_bytes, "evictions", &evictions, "too_large", &too_large) ||
+            !(json_is_number(ratio) || json_is_null(ratio)) ||
+            !(json_is_number(byte_ratio) || json_is_null(byte_ratio)))
+            return 0;
+    }
+    return 1;
+}
+
+/* A slice of a cone has a share of the trace and two ranges, whose ends may be null. */
+static int is_cone(json_t *cone) {
+    json_t *slice;
+    size_t i;
+    if (!json_is_array(cone)) return 0;
+    json_array_foreach(cone, i, slice) {
+        if (!json_is_number(json_object_get(slice, "fraction")) ||
+            !json_is_integer(json_object_get(slice, "intervals")) ||
+            !json_is_object(json_object_get(slice, "initmr")) || !json_is_object(json_object_get(slice, "true_state")))
+            return 0;
+    }
+    return 1;
+}
+
+static int is_study(json_t *root) {
+    json_t *caches = json_object_get(root, "caches"), *cache, *time, *sets;
+    size_t i, k;
+    if (!json_is_array(caches) || !json_is_integer(json_object_get(root, "instructions")) ||
+        !json_is_integer(json_object_get(root, "accesses")))
+        return 0;
+    json_array_foreach(caches, i, cache) {
+        json_t *times = json_object_get(cache, "time"), *all_sets = json_object_get(cache, "sets");
+        if (!json_is_string(json_object_get(cache, "name")) || !json_is_string(json_object_get(cache, "config")) ||
+            !json_is_array(times) || !json_is_array(all_sets))
+            return 0;
+        json_array_foreach(times, k, time) {
+            if (!json_is_integer(json_object_get(time, "interval")) || !json_is_object(json_object_get(time, "bias")) ||
+                !is_cone(json_object_get(time, "cone")))
+                return 0;
+        }
+        json_array_foreach(all_sets, k, sets) {
+            if (!json_is_number(json_object_get(sets, "fraction")) || !json_is_object(json_object_get(sets, "random")))
+                return 0;
+        }
     }
     return 1;
 }
@@ -91,6 +125,41 @@ static int are_loops(json_t *root) {
     return 1;
 }
 
+static const struct {
+    const char *schema, *name;
+    int (*is_whole)(json_t *root);
+    int is;
+} kinds[] = {
+    {"reusescope-sim/1", "a simulation's result", is_simulation, RSC_PAGE_SIMULATION},
+    {"reusescope-objects/1", "caches of objects", are_object_caches, RSC_PAGE_SIMULATION},
+    {"reusescope-sampling-study/1", "a study of samples", is_study, RSC_PAGE_SIMULATION},
+    {"reusescope-loops/1", "a loop analysis", are_loops, RSC_PAGE_LOOPS},
+};
+
+/* The text of a regular file that starts like one of these documents; else NULL. */
+static char *read_document(const char *path, size_t *bytes) {
+    struct stat status;
+    char opening[OPENING + 1];
+    if (stat(path, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size > (off_t)DOCUMENT_BYTES_MAX) return NULL;
+    FILE *file = fopen(path, "rbe");
+    if (!file) return NULL;
+    size_t got = fread(opening, 1, OPENING, file);
+    opening[got] = 0;
+    const char *first = opening;
+    while (isspace((unsigned char)*first)) first++;
+    int is_one = 0;
+    for (size_t i = 0; *first == '{' && i < sizeof kinds / sizeof *kinds; i++)
+        is_one |= strstr(opening, kinds[i].schema) != NULL;
+    char *text = is_one ? malloc((size_t)status.st_size + 1) : NULL;
+    if (text) {
+        rewind(file);
+        *bytes = fread(text, 1, (size_t)status.st_size, file);
+        text[*bytes] = 0;
+    }
+    fclose(file);
+    return text;
+}
+
 int rsc_page_document_read(const char *path, char **text, struct rsc_error *error) {
     size_t bytes = 0;
     json_t *root;
@@ -100,14 +169,12 @@ int rsc_page_document_read(const char *path, char **text, struct rsc_error *erro
     const char *schema = json_string_value(json_object_get(root, "schema"));
     if (status < 0) /* reported */
         ;
-    else if (schema && !strcmp(schema, "reusescope-sim/1"))
-        status = is_simulation(root)
-                     ? RSC_PAGE_SIMULATION
-                     : rsc_fail(error, RSC_EFORMAT, "%s: a simulation's result with parts missing", path);
-    else if (schema && !strcmp(schema, "reusescope-loops/1"))
-        status = are_loops(root) ? RSC_PAGE_LOOPS
-                                 : rsc_fail(error, RSC_EFORMAT, "%s: a loop analysis with parts missing", path);
-    else status = 0;
+    else
+        for (size_t i = 0; schema && !status && i < sizeof kinds / sizeof *kinds; i++)
+            if (!strcmp(schema, kinds[i].schema))
+                status = kinds[i].is_whole(root)
+                             ? kinds[i].is
+                             : rsc_fail(error, RSC_EFORMAT, "%s: %s with parts missing", path, kinds[i].name);
     json_decref(root);
     if (status <= 0) {
         free(*text);
