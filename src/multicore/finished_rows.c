@@ -7,6 +7,7 @@
 #include "base/rounding.h"
 #include "distance/count/accumulate.h"
 #include "multicore/finished_samples.h"
+#include "multicore/sharing.h"
 
 #define UNITS 64u /* counted at once by attribution */
 
@@ -81,6 +82,38 @@ static int fill_rows(const struct rsc_finished_samples *sum, const struct rsc_sa
     return status ? status : scale_table(profile, profile->object_count, factor, counts_of_object);
 }
 
+/* ---- sharing ---- */
+
+int rsc_finished_samples_share(struct rsc_finished_samples *sum, const struct rsc_sample_record *record,
+                               struct rsc_attribution *attribution, uint32_t line_bytes, uint64_t writer,
+                               uint64_t victim) {
+    struct rsc_sampled_code code = {writer, victim, 0};
+    const uint64_t part = line_bytes > 64 ? line_bytes / 64 : 1;
+    if (attribution && record->taker.is_known)
+        code.object = rsc_attribution_object(attribution, record->line * line_bytes + record->taker.first * part);
+    return rsc_sampled_sharing_take(&sum->sharing, record, &code);
+}
+
+static void name_stack(void *owner, uint32_t stack, uint64_t *pid, uint64_t *tid) {
+    const struct rsc_finished_samples *sum = owner;
+    *pid = stack < sum->thread_count ? sum->threads[stack].pid : 0;
+    *tid = stack < sum->thread_count ? sum->threads[stack].tid : stack;
+}
+
+static int fill_sharing(struct rsc_finished_samples *sum, const struct rsc_attribution *attribution,
+                        struct rsc_profile *profile) {
+    uint64_t objects[RSC_SHARING_LINES_KEPT];
+    const struct rsc_sampled_sharing_scale scale = {.weight = sum->tally.weight,
+                                                    .size = rsc_finished_samples_size(sum),
+                                                    .z = sum->z,
+                                                    .line_shift = (uint32_t)__builtin_ctzll(profile->made.line_bytes),
+                                                    .owner = sum,
+                                                    .stack = name_stack};
+    if (!sum->is_private || !profile->references) return 0;
+    if (rsc_sampled_sharing_fill(&sum->sharing, &scale, profile, objects) < 0) return RSC_ENOMEM;
+    return attribution ? rsc_attribution_name_false_sharing(attribution, profile, objects) : 0;
+}
+
 static void describe(const struct rsc_finished_samples *sum, const struct rsc_sampling_facts *facts, char *text,
                      size_t room) {
     const struct rsc_sampler_options *sampler = facts->sampler;
@@ -109,7 +142,8 @@ int rsc_finished_samples_finish(struct rsc_finished_samples *sum, const struct r
     describe(sum, facts, sampling, sizeof sampling);
     profile->made.threads = sum->thread_count;
     if (rsc_profile_set_text(&profile->made.by, "sampled") < 0 ||
-        rsc_profile_set_text(&profile->made.sampling, sampling) < 0 || fill_rows(sum, places, profile) < 0) {
+        rsc_profile_set_text(&profile->made.sampling, sampling) < 0 ||
+        fill_sharing(sum, places->attribution, profile) < 0 || fill_rows(sum, places, profile) < 0) {
         rsc_profile_free(profile);
         return rsc_fail_memory(error, "profile");
     }

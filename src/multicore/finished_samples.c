@@ -30,7 +30,7 @@ int rsc_finished_samples_init(struct rsc_finished_samples *sum, double confidenc
         sum->ri_binned = calloc(sum->binned_count, sizeof *sum->ri_binned);
         failed |= !sum->rd_binned || !sum->ri_binned;
     }
-    if (!failed) return 0;
+    if (!failed && rsc_sampled_sharing_init(&sum->sharing) == 0) return 0;
     rsc_finished_samples_free(sum);
     return RSC_ENOMEM;
 }
@@ -41,6 +41,7 @@ void rsc_finished_samples_free(struct rsc_finished_samples *sum) {
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     for (uint32_t i = 0; i < sum->thread_count; i++) free(sum->threads[i].rd);
     free(sum->threads);
+    rsc_sampled_sharing_free(&sum->sharing);
     memset(sum, 0, sizeof *sum);
 }
 

@@ -20,6 +20,7 @@
 #define RSC_MULTICORE_FINISHED_SAMPLES_H
 
 #include "distance/count/attribution.h"
+#include "multicore/sampled_sharing.h"
 #include "profile/profile_model.h"
 #include "runtime/sampler/sampler.h"
 
@@ -52,6 +53,7 @@ struct rsc_finished_samples {
     uint64_t sketched, farthest; /* farthest: greatest distance seen */
     double z, confidence; /* percent */
     int is_private;
+    struct rsc_sampled_sharing sharing; /* of private stacks */
     struct rsc_finished_row *threads; /* by thread number; owned */
     uint32_t thread_count;
 };
@@ -65,6 +67,14 @@ void rsc_finished_samples_free(struct rsc_finished_samples *sum);
 int rsc_finished_samples_see_thread(struct rsc_finished_samples *sum, uint32_t number);
 
 void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rsc_sample_record *record);
+
+/*
+ * The sharing that a private sample shows, if its line was taken: by and of code with these pcs, 0 if not known.
+ * Returns 0 or RSC_ENOMEM.
+ */
+int rsc_finished_samples_share(struct rsc_finished_samples *sum, const struct rsc_sample_record *record,
+                               struct rsc_attribution *attribution, uint32_t line_bytes, uint64_t writer,
+                               uint64_t victim);
 
 /* A sample of the shared stack, beside private ones: only for the footprint of all threads. */
 void rsc_finished_samples_take_shared(struct rsc_finished_samples *sum, const struct rsc_sample_record *record);

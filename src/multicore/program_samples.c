@@ -60,7 +60,8 @@ static int tag_of(struct program_samples *samples, uint64_t address, uint64_t pc
 }
 
 static int count_place(struct program_samples *samples, const struct rsc_sample_record *record) {
-    uint64_t address = record->line << __builtin_ctz(samples->options.line_bytes), meta = 0, pc = record->reuse.pc;
+    const uint32_t line_bytes = samples->options.line_bytes, part = line_bytes > 64 ? line_bytes / 64 : 1;
+    uint64_t address = record->line * line_bytes + record->use.first * part, meta = 0, pc = record->reuse.pc;
     uint32_t tag, use_tag;
     if (record->outcome != RSC_SAMPLE_INVALIDATED && record->outcome != RSC_SAMPLE_REUSED) return 0;
     if (tag_of(samples, address, pc, &tag) < 0 || tag_of(samples, address, record->use.pc, &use_tag) < 0)
@@ -69,16 +70,25 @@ static int count_place(struct program_samples *samples, const struct rsc_sample_
     return rsc_sample_places_count(&samples->places, record, &one, 0, &tag, use_tag);
 }
 
+/* Events up to number `upto`, in their place among the samples: a block may be freed after one. */
+static int take_events(struct program_samples *samples, const struct rsc_batch *batch, uint32_t *done, uint32_t upto) {
+    struct rsc_batch events = *batch;
+    uint32_t none; /* accesses: a program that overwrites its ring may send some */
+    if (upto > batch->event_count) upto = batch->event_count;
+    if (upto <= *done || !samples->places.attribution) return 0;
+    events.count = 0;
+    events.events = batch->events + *done;
+    events.event_count = upto - *done;
+    *done = upto;
+    return rsc_attribution_tags(samples->places.attribution, &events, &none);
+}
+
 static int push(void *state, const struct rsc_batch *batch, const struct rsc_batch_columns *columns,
                 struct rsc_error *error) {
     struct program_samples *samples = state;
     struct rsc_attribution *attribution = samples->places.attribution;
-    struct rsc_batch events = *batch;
-    uint32_t none; /* accesses: a program that overwrites its ring may send some */
-    events.count = 0;
+    uint32_t events_done = 0;
     if (columns->whole) samples->whole = columns->whole;
-    if (attribution && batch->event_count && rsc_attribution_tags(attribution, &events, &none) < 0)
-        return rsc_fail_memory(error, "samples");
     if (batch->thread_count && rsc_finished_samples_see_thread(&samples->sum, batch->thread_count - 1) < 0)
         return rsc_fail_memory(error, "thread rows");
     for (uint32_t i = 0; batch->threads && i < batch->thread_count && i < samples->sum.thread_count; i++) {
@@ -91,10 +101,17 @@ static int push(void *state, const struct rsc_batch *batch, const struct rsc_bat
             if (record->model == RSC_MODEL_SHARED) rsc_finished_samples_take_shared(&samples->sum, record);
             continue;
         }
+        if (take_events(samples, batch, &events_done, record->after_events) < 0)
+            return rsc_fail_memory(error, "samples");
         rsc_finished_samples_take(&samples->sum, record);
+        if (samples->sum.is_private &&
+            rsc_finished_samples_share(&samples->sum, record, attribution, samples->options.line_bytes,
+                                       attribution ? record->taker.pc : 0, attribution ? record->use.pc : 0) < 0)
+            return rsc_fail_memory(error, "samples");
         samples->last_period = fmax(samples->last_period, record->weight);
         if (attribution && count_place(samples, record) < 0) return rsc_fail_memory(error, "samples");
     }
+    if (take_events(samples, batch, &events_done, batch->event_count) < 0) return rsc_fail_memory(error, "samples");
     for (size_t i = 0; attribution && i < columns->step_count; i++) {
         const struct rsc_step *step = &columns->steps[i];
         uint32_t tag;

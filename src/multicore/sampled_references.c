@@ -64,7 +64,13 @@ struct sampled_engine {
 
 static void take_record(void *context, const struct rsc_sample_record *record) {
     struct sampled_engine *engine = context;
+    struct rsc_attribution *attribution = engine->places.attribution;
     rsc_finished_samples_take(&engine->sum, record);
+    if (engine->sum.is_private &&
+        rsc_finished_samples_share(&engine->sum, record, attribution, (uint32_t)engine->options.line_bytes,
+                                   attribution ? rsc_attribution_pc(attribution, record->taker.context) : 0,
+                                   attribution ? rsc_attribution_pc(attribution, record->use.context) : 0) < 0)
+        engine->attribution_failed = 1;
     if (engine->places.attribution && engine->batch &&
         rsc_sample_places_count(&engine->places, record, engine->batch, engine->access, engine->tags.tag,
                                 record->use.context) < 0)
@@ -214,6 +220,7 @@ static uint32_t quiet_run(const struct sampled_engine *engine, uint32_t i, uint3
 /* Processes a block of references, and the events before each. Returns 0 or a negative code. */
 static int run_block(struct sampled_engine *engine, uint32_t count, uint32_t *next_event, struct rsc_error *error) {
     const struct rsc_batch *batch = engine->batch;
+    const uint32_t shift = (uint32_t)__builtin_ctz(engine->options.line_bytes);
     uint32_t slot = NO_SLOT, thread = UINT32_MAX;
     for (uint32_t i = 0; i < count;) {
         uint32_t access = engine->access = engine->from[i];
@@ -232,7 +239,9 @@ static int run_block(struct sampled_engine *engine, uint32_t count, uint32_t *ne
         if (done) {
             rsc_sampler_pass(engine->sampler, slot, done);
         } else {
-            struct rsc_sample_place place = {0, engine->places.attribution ? engine->tags.tag[access] : 0, thread};
+            struct rsc_sample_place place = {.context = engine->places.attribution ? engine->tags.tag[access] : 0,
+                                             .thread = thread};
+            rsc_sample_place_bytes(&place, batch->addr[access], rsc_meta_size(meta), engine->lines[i], shift);
             rsc_sampler_use(engine->sampler, slot, engine->lines[i], rsc_meta_kind(meta) == RSC_WRITE, &place);
             done = 1;
         }

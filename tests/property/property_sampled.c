@@ -244,10 +244,149 @@ static void test_plan_is_kept(void **state) {
     rsc_profile_free(exact);
 }
 
+/* ---- sharing ---- */
+
+#define SHARERS 5u
+#define SHARED_LINES 24u
+
+/* Threads use lines of which each has its bytes, always the same ones if `fixed`. */
+static struct rsc_batch make_sharing(struct rsc_rng *rng, uint32_t count, uint32_t threads, uint32_t lines, int fixed) {
+    uint8_t first[SHARERS][SHARED_LINES], size[SHARERS][SHARED_LINES];
+    for (uint32_t t = 0; t < threads; t++)
+        for (uint32_t l = 0; l < lines; l++) {
+            size[t][l] = (uint8_t)(1 << rsc_rng_below(rng, 4));
+            first[t][l] = (uint8_t)(rsc_rng_below(rng, 64u / size[t][l]) * size[t][l]);
+        }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t t = (uint32_t)rsc_rng_below(rng, threads), l = (uint32_t)rsc_rng_below(rng, lines);
+        uint32_t at = fixed ? first[t][l] : (uint32_t)rsc_rng_below(rng, 8) * 8, bytes = fixed ? size[t][l] : 8;
+        addr[i] = (100 + l) * 64 + at;
+        meta[i] = rsc_meta(bytes, rsc_rng_below(rng, 3) ? RSC_READ : RSC_WRITE, t);
+        pcs[i] = 0x1000 + t * 16 + l % 3;
+    }
+    return (struct rsc_batch){.count = count, .addr = addr, .meta = meta, .pc = pcs, .instructions = RSC_UNKNOWN};
+}
+
+static const struct rsc_sharing_row *cell_of(const struct rsc_profile *profile, const struct rsc_sharing_row *like) {
+    for (size_t i = 0; i < profile->sharing_count; i++)
+        if (profile->sharing[i].by_tid == like->by_tid && profile->sharing[i].from_tid == like->from_tid)
+            return &profile->sharing[i];
+    return NULL;
+}
+
+static const struct rsc_false_sharing_row *line_of(const struct rsc_profile *profile, uint64_t address) {
+    for (size_t i = 0; i < profile->false_sharing_count; i++)
+        if (profile->false_sharing[i].address == address) return &profile->false_sharing[i];
+    return NULL;
+}
+
+static void compare_lines(const struct rsc_profile *exact, const struct rsc_profile *sampled) {
+    assert_int_equal(exact->false_sharing_count, sampled->false_sharing_count);
+    for (size_t i = 0; i < exact->false_sharing_count; i++) {
+        const struct rsc_false_sharing_row *a = &exact->false_sharing[i], *b = line_of(sampled, a->address);
+        assert_non_null(b);
+        assert_int_equal(a->taken, b->taken);
+        assert_int_equal(a->misses, b->misses);
+        assert_int_equal(b->bars.taken.high, 0);
+        for (size_t k = 0; k < a->user_count; k++) {
+            size_t m = 0;
+            while (m < b->user_count && b->users[m].tid != a->users[k].tid) m++;
+            assert_true(m < b->user_count);
+            assert_int_equal(a->users[k].first_byte, b->users[m].first_byte);
+            assert_int_equal(a->users[k].last_byte, b->users[m].last_byte);
+            assert_int_equal(a->users[k].taken, b->users[m].taken);
+        }
+    }
+}
+
+/*
+ * With every reference sampled, who takes lines from whom is exact. What is taken falsely is exact too if each thread
+ * always uses the same bytes of a line; otherwise it is a lower bound.
+ */
+static void test_sharing_of_every_reference(void **state) {
+    (void)state;
+    uint64_t seed = property_seed();
+    unsigned long traces = property_traces(100);
+    for (unsigned long n = 0; n < traces; n++) {
+        struct rsc_rng rng;
+        int fixed = n % 2 == 0;
+        rsc_rng_seed(&rng, seed, n);
+        uint32_t threads = 2 + (uint32_t)rsc_rng_below(&rng, SHARERS - 1);
+        uint32_t lines = 1 + (uint32_t)rsc_rng_below(&rng, SHARED_LINES);
+        struct rsc_batch batch = make_sharing(&rng, 1 + (uint32_t)rsc_rng_below(&rng, 3000), threads, lines, fixed);
+        struct rsc_profile *exact = analyse(&batch, "exact", "private", 0, 0);
+        struct rsc_profile *sampled = analyse(&batch, "sampled:period=1,prune=off", "private", n, 0);
+        assert_int_equal(exact->sharing_count, sampled->sharing_count);
+        for (size_t i = 0; i < exact->sharing_count; i++) {
+            const struct rsc_sharing_row *a = &exact->sharing[i], *b = cell_of(sampled, a);
+            assert_non_null(b);
+            assert_int_equal(a->taken, b->taken);
+            assert_int_equal(a->misses, b->misses);
+            assert_int_equal(b->bars.taken.high, 0);
+            if (fixed) {
+                assert_int_equal(a->false_taken, b->false_taken);
+                assert_int_equal(a->false_misses, b->false_misses);
+            } else {
+                assert_true(b->false_taken <= a->false_taken);
+                assert_true(b->false_misses <= a->false_misses);
+            }
+        }
+        if (fixed) compare_lines(exact, sampled);
+        rsc_profile_free(sampled);
+        rsc_profile_free(exact);
+    }
+}
+
+static int holds(struct rsc_count_range range, uint64_t count) { return range.low <= count && count <= range.high; }
+
+/* 90 % bars of the matrix, of lines and of what is false hold at least that often, in both orders. */
+static void test_sharing_bars(void **state) {
+    (void)state;
+    static const char *const engines[] = {"sampled:period=40", "sampled:period=40,ordering=parallel"};
+    struct rsc_rng rng;
+    rsc_rng_seed(&rng, property_seed(), 7);
+    for (int fixed = 0; fixed < 2; fixed++) {
+        struct rsc_batch batch = make_sharing(&rng, 60000, 3, 12, fixed);
+        struct rsc_profile *exact = analyse(&batch, "exact", "private", 0, 0);
+        for (int order = 0; order < 2; order++) {
+            double asked[4] = {0}, held[4] = {0};
+            for (uint64_t seed = 1; seed <= 25; seed++) {
+                struct rsc_profile *sampled = analyse(&batch, engines[order], "private", seed, 0);
+                for (size_t i = 0; i < exact->sharing_count; i++) {
+                    const struct rsc_sharing_row *a = &exact->sharing[i], *b = cell_of(sampled, a);
+                    for (int k = 0; k < 3; k++) asked[k]++;
+                    if (!b) continue;
+                    assert_true(holds(b->bars.taken, b->taken) && holds(b->bars.misses, b->misses));
+                    assert_true(holds(b->bars.false_misses, b->false_misses));
+                    held[0] += holds(b->bars.taken, a->taken);
+                    held[1] += holds(b->bars.misses, a->misses);
+                    held[2] += holds(b->bars.false_misses, a->false_misses);
+                }
+                for (size_t i = 0; fixed && i < exact->false_sharing_count; i++) {
+                    const struct rsc_false_sharing_row *a = &exact->false_sharing[i], *b = line_of(sampled, a->address);
+                    asked[3]++;
+                    held[3] += b && holds(b->bars.misses, a->misses);
+                }
+                rsc_profile_free(sampled);
+            }
+            for (int k = 0; k < 4; k++)
+                if (held[k] < 0.86 * asked[k])
+                    fail_msg("%s, fixed %d: bars of %d held %g of %g times", engines[order], fixed, k, held[k],
+                             asked[k]);
+        }
+        rsc_profile_free(exact);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_reference), cmocka_unit_test(test_same_from_seed), cmocka_unit_test(test_bars),
-        cmocka_unit_test(test_taken_lines),     cmocka_unit_test(test_plan_is_kept),
+        cmocka_unit_test(test_every_reference),
+        cmocka_unit_test(test_same_from_seed),
+        cmocka_unit_test(test_bars),
+        cmocka_unit_test(test_taken_lines),
+        cmocka_unit_test(test_plan_is_kept),
+        cmocka_unit_test(test_sharing_of_every_reference),
+        cmocka_unit_test(test_sharing_bars),
     };
     return cmocka_run_group_tests_name("sampled", tests, NULL, NULL);
 }

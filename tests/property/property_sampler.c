@@ -75,7 +75,7 @@ static struct rsc_sampler *make_sampler(const struct rsc_sampler_options *option
 }
 
 static void use(struct rsc_sampler *sampler, const struct reference *reference, uint64_t pc) {
-    struct rsc_sample_place place = {pc, 0, 0};
+    struct rsc_sample_place place = {.pc = pc};
     rsc_sampler_use(sampler, reference->thread, reference->line, reference->is_write, &place);
 }
 
@@ -445,7 +445,7 @@ static void drive(void *context, size_t index) {
         uint32_t slot = rsc_sampler_thread_begin(run->sampler, (uint32_t)index * 5 + (uint32_t)life);
         if (slot == RSC_NO_THREAD) abort();
         for (uint32_t i = 0; i < run->references / 5; i++) {
-            struct rsc_sample_place place = {i, 0, 0};
+            struct rsc_sample_place place = {.pc = i};
             uint64_t line = rsc_rng_below(&rng, 4) ? 1000 * index + i % run->lines : rsc_rng_below(&rng, 50);
             struct sampler_thread *thread = &run->sampler->threads[slot];
             int is_write = rsc_rng_below(&rng, 8) == 0, samples = rsc_sampler_countdown(run->sampler, slot) == 1;

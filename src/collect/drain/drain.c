@@ -63,6 +63,7 @@ void rsc_drain_free(struct rsc_drain *drain) {
     rsc_u64_table_free(&drain->thread_of);
     rsc_u64_table_free(&drain->sampled_threads);
     free(drain->samples);
+    free(drain->held_samples);
     free(drain->steps);
     rsc_guest_maps_free(drain->maps);
     rsc_thread_table_free(&drain->threads);
@@ -328,7 +329,8 @@ int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, 
     }
     if (!rsc_drain_batch_is_full(drain)) {
         if (!ended) return 0;
-        if (rsc_drain_read_notes(drain, UINT64_MAX) < 0) return rsc_fail_memory(error, "collector");
+        if (rsc_drain_read_notes(drain, UINT64_MAX) < 0 || rsc_drain_last_samples(drain) < 0)
+            return rsc_fail_memory(error, "collector");
         if (!drain->count && !drain->event_count && !drain->sample_count) return 0;
     }
     drain->handed_out = 1;

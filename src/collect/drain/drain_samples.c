@@ -23,6 +23,10 @@ static uint32_t sampled_thread(struct rsc_drain *drain, uint64_t identity) {
     return number ? (uint32_t)number - 1 : 0;
 }
 
+static int is_known_thread(struct rsc_drain *drain, uint64_t identity) {
+    return rsc_u64_table_find(&drain->sampled_threads, identity)->value != 0;
+}
+
 static int add_sample(struct rsc_drain *drain, const struct rsc_sample_record *sample) {
     if (drain->sample_count == drain->sample_room) {
         size_t room = drain->sample_room ? drain->sample_room * 2 : 1024;
@@ -31,11 +35,43 @@ static int add_sample(struct rsc_drain *drain, const struct rsc_sample_record *s
         drain->samples = samples;
         drain->sample_room = room;
     }
-    if (sample->outcome < RSC_SAMPLE_OUTCOMES && sample->weight >= 1) drain->samples[drain->sample_count++] = *sample;
+    if (!(sample->outcome < RSC_SAMPLE_OUTCOMES && sample->weight >= 1)) return 0;
+    drain->samples[drain->sample_count] = *sample;
+    drain->samples[drain->sample_count++].after_events = drain->event_count;
     return 0;
 }
 
-/* One of the five records of a sample: see RSC_RECORD_SAMPLE. */
+/*
+ * A sample may arrive before the first block of the thread that took its line, and so its number: it waits for that.
+ * Returns 0 or RSC_ENOMEM.
+ */
+#define HELD_MOST 65536u
+static int hold_back(struct rsc_drain *drain, const struct rsc_sample_record *sample) {
+    if (RSC_GROW(drain->held_samples, drain->held_room, drain->held_count + 1)) return RSC_ENOMEM;
+    drain->held_samples[drain->held_count++] = *sample;
+    return 0;
+}
+
+/* Adds the samples held back whose thread is known now; all: those of threads that never reported, too. */
+static int release_held(struct rsc_drain *drain, int all) {
+    size_t kept = 0;
+    int status = 0;
+    for (size_t i = 0; i < drain->held_count; i++) {
+        struct rsc_sample_record *sample = &drain->held_samples[i];
+        if (status || (!all && !is_known_thread(drain, sample->taker.by))) {
+            drain->held_samples[kept++] = *sample;
+            continue;
+        }
+        sample->taker.by = sampled_thread(drain, sample->taker.by);
+        status = add_sample(drain, sample);
+    }
+    drain->held_count = kept;
+    return status;
+}
+
+int rsc_drain_last_samples(struct rsc_drain *drain) { return release_held(drain, 1); }
+
+/* One of the records of a sample: see RSC_RECORD_SAMPLE. */
 static int take_sample_part(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record) {
     struct rsc_sample_record *sample = &cursor->sample;
     uint64_t payload = rsc_record_pc(record->word);
@@ -50,12 +86,26 @@ static int take_sample_part(struct rsc_drain *drain, struct rsc_drain_cursor *cu
     case 3: sample->reuse.pc = payload, sample->interval = record->addr; return 0;
     case 4:
         memcpy(&sample->weight, &record->addr, sizeof sample->weight);
-        sample->use.thread = sampled_thread(drain, payload);
+        sample->use.thread = sampled_thread(drain, (uint32_t)payload);
+        sample->use.first = payload >> 32 & 63;
+        sample->use.last = payload >> 40 & 63;
+        sample->taker.from = sample->use.thread;
+        return 0;
+    case 6:
+        sample->taker = (struct rsc_sample_taker){.pc = payload,
+                                                  .by = (uint32_t)record->addr,
+                                                  .from = sample->use.thread,
+                                                  .first = record->addr >> 32 & 63,
+                                                  .last = record->addr >> 40 & 63,
+                                                  .is_known = 1};
         return 0;
     case 5:
         memcpy(&variance, &bits, sizeof variance);
         sample->variance = variance >= 0 ? variance : 0;
         sample->reuse.thread = sampled_thread(drain, payload);
+        if (sample->taker.is_known && !is_known_thread(drain, sample->taker.by) && drain->held_count < HELD_MOST)
+            return hold_back(drain, sample);
+        if (sample->taker.is_known) sample->taker.by = sampled_thread(drain, sample->taker.by);
         return add_sample(drain, sample);
     default: return 0;
     }
@@ -86,8 +136,10 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
         int status;
         if (type == RSC_RECORD_SAMPLE) status = take_sample_part(drain, cursor, record);
         else if (type == RSC_RECORD_STEP) status = take_step_part(drain, cursor, record);
-        else if (type == RSC_RECORD_THREAD) status = know_sampled_thread(drain, record->addr, cursor->number);
-        else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) status = 0;
+        else if (type == RSC_RECORD_THREAD) {
+            status = know_sampled_thread(drain, record->addr, cursor->number);
+            if (!status && drain->held_count) status = release_held(drain, 0);
+        } else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) status = 0;
         else status = rsc_drain_take_event(drain, cursor, slot, record);
         if (status < 0) return RSC_ENOMEM;
     }

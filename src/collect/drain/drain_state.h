@@ -146,6 +146,8 @@ struct rsc_drain {
     uint32_t thread_room;
     struct rsc_sample_record *samples; /* finished samples; owned */
     size_t sample_count, sample_room;
+    struct rsc_sample_record *held_samples; /* waiting for the number of the thread that took their line; owned */
+    size_t held_count, held_room;
     struct rsc_step *steps; /* owned */
     size_t step_count, step_room;
     struct rsc_u64_table sampled_threads; /* numbers, plus 1, by the samples' thread ids */
@@ -220,6 +222,10 @@ void rsc_drain_filter(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
                       int is_write, uint64_t pc);
 /* References that a thread that is gone had counted but not reported. */
 void rsc_drain_take_untold(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
+
+/* ---- drain_samples.c ---- */
+/* At the end: takes the samples that still wait for another thread. Returns 0 or RSC_ENOMEM. */
+int rsc_drain_last_samples(struct rsc_drain *drain);
 
 /* ---- drain_rebuilt.c: `begin` and `go_on` of all rebuilt programs ---- */
 /* `weighed`: first count the block's time steps, for blocks that are expanded in parts. */

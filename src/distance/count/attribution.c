@@ -444,6 +444,10 @@ void rsc_attribution_step(struct rsc_attribution *a, uint32_t tag, uint64_t from
 
 /* ---- counting ---- */
 
+uint64_t rsc_attribution_object(struct rsc_attribution *a, uint64_t address) {
+    return rsc_attribution_learn_own(a) < 0 ? 0 : rsc_objects_find(&a->objects, address, 0);
+}
+
 void rsc_attribution_keep_objects(struct rsc_attribution *a, uint64_t *objects) { a->kept_objects = objects; }
 
 int rsc_attribution_count(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t first,

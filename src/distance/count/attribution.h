@@ -78,6 +78,9 @@ int rsc_attribution_learn(struct rsc_attribution *attribution, struct rsc_attrib
  */
 void rsc_attribution_keep_objects(struct rsc_attribution *attribution, uint64_t *objects);
 
+/* The object at an address now, as numbered by objects.h; 0: not known, or out of memory. */
+uint64_t rsc_attribution_object(struct rsc_attribution *attribution, uint64_t address);
+
 /* Names the lines of a profile by their objects; call before rsc_attribution_fill(). Returns 0 or RSC_ENOMEM. */
 int rsc_attribution_name_lines(const struct rsc_attribution *attribution, struct rsc_profile *profile,
                                const uint64_t *objects);

@@ -132,6 +132,23 @@ static struct range_text false_share(const struct rsc_profile *profile, uint64_t
     return shown;
 }
 
+int rsc_sharing_is_unclear(const struct rsc_profile *profile) {
+    const struct rsc_count_bar *bar = &profile->bars.invalidated;
+    if (!profile->made.model || strcmp(profile->made.model, "private") || profile->made.threads < 2) return 0;
+    return bar->is_known && bar->high > profile->references / 100 && bar->low < bar->high / 2;
+}
+
+static void put_unclear(struct rsc_text *text, const struct rsc_profile *profile,
+                        const struct rsc_report_style *style) {
+    int is_live = profile->made.source && strcmp(profile->made.source, "trace");
+    if (!rsc_sharing_is_unclear(profile)) return;
+    rsc_text_paragraph(text, 3, style->width,
+                       is_live ? "Too few samples to tell who shares with whom: run with --sample lines:1/8, or "
+                                 "--sample none for exact counts."
+                               : "Too few samples to tell who shares with whom: take --engine exact, or "
+                                 "sampled:lines=1/8.");
+}
+
 void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
     struct thread threads[THREADS_MAX];
     size_t count = 0;
@@ -143,6 +160,10 @@ void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, c
         if (count <= THREADS_MAX) number_of(threads, &count, row->from_pid, row->from_tid);
         misses += row->misses;
         if (row->error > uncertain) uncertain = row->error;
+    }
+    if (!profile->sharing_count) {
+        put_unclear(text, profile, style);
+        return;
     }
     int is_matrix = !has_bars(profile) && count <= THREADS_MAX && LABEL_COLUMNS + CELL_COLUMNS * count <= style->width;
     if (is_matrix) {
@@ -164,6 +185,7 @@ void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, c
                  rsc_show_count(misses).text, range, false_share(profile, misses).text);
         rsc_text_paragraph(text, 3, style->width, note);
     }
+    put_unclear(text, profile, style);
     if (!uncertain) return;
     snprintf(note, sizeof note,
              "The table of thread pairs was full: of %s such misses only those above are counted by pair, "

@@ -119,7 +119,9 @@ static int has_objects(const struct rsc_profile *profile) { return profile->obje
 static int has_lines(const struct rsc_profile *profile) { return profile->lines_at_bytes > 0; }
 static int has_phases(const struct rsc_profile *profile) { return profile->phase_count > 0; }
 static int has_threads(const struct rsc_profile *profile) { return profile->thread_count > 1; }
-static int has_sharing(const struct rsc_profile *profile) { return profile->sharing_count > 0; }
+static int has_sharing(const struct rsc_profile *profile) {
+    return profile->sharing_count > 0 || rsc_sharing_is_unclear(profile);
+}
 static int has_false_sharing(const struct rsc_profile *profile) { return profile->false_sharing_count > 0; }
 static int has_kinds(const struct rsc_profile *profile) { return profile->kind_count > 0; }
 

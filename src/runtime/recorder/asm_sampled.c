@@ -79,7 +79,11 @@ void rsc_asm_sampled_put(struct rsc_asm_local *local, uint64_t addr, uint64_t wo
     rsc_asm_cancel_allow(before);
 }
 
-/* A finished sample: five records, described in ring.h. */
+static uint64_t who(uint32_t thread, uint8_t first, uint8_t last) {
+    return thread | (uint64_t)first << 32 | (uint64_t)last << 40;
+}
+
+/* A finished sample: five or six records, described in ring.h. */
 static void emit(void *context, const struct rsc_sample_record *record) {
     struct rsc_ring_writer *writer = &rsc_asm_local.writer;
     (void)context;
@@ -90,7 +94,11 @@ static void emit(void *context, const struct rsc_sample_record *record) {
     rsc_ring_put(writer, record->line, rsc_record_word(RSC_RECORD_SAMPLE, 1, record->model | record->outcome << 8));
     rsc_ring_put(writer, record->distance, rsc_record_word(RSC_RECORD_SAMPLE, 2, record->use.pc));
     rsc_ring_put(writer, record->interval, rsc_record_word(RSC_RECORD_SAMPLE, 3, record->reuse.pc));
-    rsc_ring_put(writer, rsc_sampled_bits(record->weight), rsc_record_word(RSC_RECORD_SAMPLE, 4, record->use.thread));
+    rsc_ring_put(writer, rsc_sampled_bits(record->weight),
+                 rsc_record_word(RSC_RECORD_SAMPLE, 4, who(record->use.thread, record->use.first, record->use.last)));
+    if (record->taker.is_known)
+        rsc_ring_put(writer, who(record->taker.by, record->taker.first, record->taker.last),
+                     rsc_record_word(RSC_RECORD_SAMPLE, 6, record->taker.pc));
     rsc_ring_put(writer, variance_bits, rsc_record_word(RSC_RECORD_SAMPLE, 5, record->reuse.thread));
 }
 

@@ -32,7 +32,7 @@ static void use(struct rsc_sampled_thread *state, uint64_t addr, uint64_t word) 
     uint32_t size = rsc_record_size(word);
     uint64_t last = (addr + (size ? size - 1 : 0)) >> process.shift;
     int is_write = rsc_record_type(word) == RSC_RECORD_WRITE;
-    struct rsc_sample_place place = {rsc_record_pc(word), 0, 0};
+    struct rsc_sample_place place = {.pc = rsc_record_pc(word)};
     for (uint64_t line = addr >> process.shift; line <= last; line++) {
         state->references++;
         if (rsc_sampler_countdown(process.sampler, state->slot) == 1) begins(state);
@@ -41,6 +41,7 @@ static void use(struct rsc_sampled_thread *state, uint64_t addr, uint64_t word) 
             continue;
         }
         state->analysed++;
+        rsc_sample_place_bytes(&place, addr, size, line, process.shift);
         rsc_sampler_use(process.sampler, state->slot, line, is_write, &place);
     }
 }

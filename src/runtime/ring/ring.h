@@ -89,8 +89,10 @@ enum rsc_record_type {
     RSC_RECORD_STACK = 14, /* addr: somewhere on the thread's stack */
     /* For programs that sample references themselves (asm_sampled.c): */
     RSC_RECORD_SAMPLE = 15, /* a struct rsc_sample_record in five; `size` counts them. Payload and addr: model and
-                               outcome, line; pc of the use, distance; of the reuse, interval; thread of the use, weight
-                               (bits of a double); of the reuse, variance (of a float) */
+                               outcome, line; pc of the use, distance; of the reuse, interval; thread of the use with its
+                               bytes (<< 32 and << 40), weight (bits of a double); thread of the reuse, variance (of a
+                               float). If the line was taken, before the last one, as number 6: pc of the write, its
+                               thread and bytes */
     RSC_RECORD_THREAD = 16, /* addr: the samples' number for the thread of this block */
     RSC_RECORD_SWITCH = 17, /* of Valgrind's tool; addr: the thread that runs from here on; payload 1: it has ended */
     RSC_RECORD_UNWIND = 18, /* of rebuilt programs; addr: the stack pointer that longjmp() sets */

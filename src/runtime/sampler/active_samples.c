@@ -328,16 +328,21 @@ uint32_t rsc_active_find(const struct rsc_active_samples *set, uint64_t line) {
     return entry->epoch && entry->sample_level >= 16 ? entry->sample_level / 16 - 1 : RSC_NO_SAMPLE;
 }
 
-void rsc_active_take(struct rsc_active_samples *set, uint64_t line) {
+uint32_t rsc_active_take(struct rsc_active_samples *set, uint64_t line) {
     uint64_t hash = hash_of(set, line);
-    if (rsc_active_ignores(set, hash)) return;
+    if (rsc_active_ignores(set, hash)) return RSC_NO_SAMPLE;
     struct rsc_active_line *entry = place_of(set, line, hash);
     uint32_t sample = entry->sample_level / 16, at = rsc_active_recent(line);
-    if (!entry->epoch || (sample && set->sample_taken[sample - 1])) return;
+    if (!entry->epoch) return RSC_NO_SAMPLE;
+    if (sample && set->sample_taken[sample - 1]) return sample - 1;
     if (set->recent[at].line == line) set->recent[at].epoch = 0;
     for (uint32_t j = 0; j <= (entry->sample_level & 15); j++) add_hole(&set->level[j], entry->epoch);
-    if (sample) set->sample_taken[sample - 1] = 1;
-    else remove_line(set, (uint32_t)(entry - set->lines));
+    if (!sample) {
+        remove_line(set, (uint32_t)(entry - set->lines));
+        return RSC_NO_SAMPLE;
+    }
+    set->sample_taken[sample - 1] = 1;
+    return sample - 1;
 }
 
 /* ---- samples ---- */

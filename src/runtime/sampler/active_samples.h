@@ -151,8 +151,11 @@ static inline void rsc_active_prefetch(const struct rsc_active_samples *set, uin
 /* The active sample of the line, or RSC_NO_SAMPLE. */
 uint32_t rsc_active_find(const struct rsc_active_samples *set, uint64_t line);
 
-/* Another stack wrote the line: removes it. Its active sample, if any, goes on as a taken one. */
-void rsc_active_take(struct rsc_active_samples *set, uint64_t line);
+/*
+ * Another stack wrote the line: removes it. Its active sample, if any, goes on as a taken one, which it may have been
+ * before. Returns that sample, or RSC_NO_SAMPLE.
+ */
+uint32_t rsc_active_take(struct rsc_active_samples *set, uint64_t line);
 static inline int rsc_active_is_taken(const struct rsc_active_samples *set, uint32_t sample) {
     return set->sample_taken[sample];
 }

@@ -165,6 +165,8 @@ static void emit(struct rsc_sampler *sampler, uint32_t model, const struct rsc_a
         .weight = facts->weight,
     };
     if (reuse) record.reuse = *reuse;
+    if (rsc_active_is_taken(set, sample)) record.taker = facts->taker;
+    record.taker.from = facts->by->identity;
     sampler->options.emit(sampler->options.emit_context, &record);
 }
 
@@ -275,8 +277,8 @@ static void begin_private(struct rsc_sampler *sampler, struct sampler_thread *th
     prune_private(sampler, thread);
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
         end_private(sampler, thread, set->oldest, RSC_SAMPLE_CENSORED, NULL);
-    thread->facts[sample] = (struct sample_facts){*place, everybodys_references(sampler),
-                                                  load_relaxed(&thread->references), thread, thread->drawn_with};
+    thread->facts[sample] = (struct sample_facts){
+        *place, everybodys_references(sampler), load_relaxed(&thread->references), thread, thread->drawn_with, {0}, 0};
     __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
     tell_skips(thread);
     tell_oldest(thread);
@@ -302,7 +304,7 @@ static void begin_shared(struct rsc_sampler *sampler, struct sampler_thread *thr
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
         rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_CENSORED, NULL);
     sampler->shared_facts[sample] =
-        (struct sample_facts){*place, now, load_relaxed(&thread->references), thread, thread->drawn_with};
+        (struct sample_facts){*place, now, load_relaxed(&thread->references), thread, thread->drawn_with, {0}, 0};
     back_off(sampler, thread, set);
     __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
     __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
@@ -359,12 +361,22 @@ static void use_shared(struct rsc_sampler *sampler, struct sampler_thread *threa
 }
 
 /* Sequential order: removes the line from every other stack. */
-static void take_from_others(struct rsc_sampler *sampler, struct sampler_thread *writer, uint64_t line) {
+static void take_from_others(struct rsc_sampler *sampler, struct sampler_thread *writer, uint64_t line,
+                             const struct rsc_sample_place *place) {
     if (sampler->readers <= writer->reading) return;
     for (uint32_t i = 0; i < sampler->slots; i++) {
         struct sampler_thread *thread = &sampler->threads[i];
         if (thread == writer || !thread->reading) continue;
-        rsc_active_take(&thread->set, line);
+        uint32_t sample = rsc_active_take(&thread->set, line);
+        if (sample == RSC_NO_SAMPLE || thread->facts[sample].taker.is_known) continue;
+        thread->facts[sample].taker = (struct rsc_sample_taker){
+            .pc = place->pc,
+            .context = place->context,
+            .by = writer->identity,
+            .first = place->first,
+            .last = place->last,
+            .is_known = 1,
+        };
     }
 }
 
@@ -376,13 +388,13 @@ void rsc_sampler_use(struct rsc_sampler *sampler, uint32_t slot, uint64_t line, 
     add_own(&thread->references, 1);
     if (!is_parallel(sampler)) sampler->all_references++;
     if (!begins && rsc_sampler_is_quiet(sampler)) return;
-    struct rsc_sample_place here = {place->pc, place->context,
-                                    options->places_have_threads ? place->thread : thread->identity};
+    struct rsc_sample_place here = *place;
+    if (!options->places_have_threads) here.thread = thread->identity;
     add_own(&thread->analysed, 1);
     if (options->models & RSC_MODEL_PRIVATE) use_private(sampler, thread, line, begins, &here);
     if (options->models & RSC_MODEL_SHARED) use_shared(sampler, thread, line, begins, &here);
-    if (is_parallel(sampler)) rsc_sampler_tell(sampler, thread, line, is_write);
-    else if (is_write) take_from_others(sampler, thread, line);
+    if (is_parallel(sampler)) rsc_sampler_tell(sampler, thread, line, is_write, &here);
+    else if (is_write) take_from_others(sampler, thread, line, &here);
     if (!begins) return;
     add_own(&thread->samples, 1);
     draw(sampler, thread);

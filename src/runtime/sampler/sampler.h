@@ -62,6 +62,25 @@ struct rsc_sample_place {
     uint64_t pc;
     uint32_t context;
     uint32_t thread; /* set by the sampler to the thread's identity, unless places_have_threads */
+    uint8_t first, last; /* the bytes of the line that it used; in 64ths of a line of more than 64 bytes */
+};
+
+/* Sets these: an access of `size` bytes at `addr` uses them in a line of 1 << shift bytes. */
+static inline void rsc_sample_place_bytes(struct rsc_sample_place *place, uint64_t addr, uint64_t size, uint64_t line,
+                                          uint32_t shift) {
+    const uint64_t start = line << shift, end = start + (1ull << shift) - 1, until = addr + (size ? size - 1 : 0);
+    const uint32_t part = shift > 6 ? shift - 6 : 0;
+    place->first = (uint8_t)((addr > start ? addr - start : 0) >> part);
+    place->last = (uint8_t)(((until < end ? until : end) - start) >> part);
+}
+
+/* The first write by another stack to the line of a private sample. */
+struct rsc_sample_taker {
+    uint64_t pc;
+    uint32_t context; /* of its place; parallel order keeps either pc or, with places_have_threads, context */
+    uint32_t by, from; /* identities of the stacks: who wrote; and whose sample it is, which is always set */
+    uint8_t first, last; /* as in the place */
+    uint8_t is_known; /* 0: the line was not taken */
 };
 
 struct rsc_sample_record {
@@ -73,6 +92,8 @@ struct rsc_sample_record {
     double variance;   /* of distance, from the sketch; 0: exact */
     uint64_t interval; /* references from use to reuse: the thread's own (private), of all threads (shared) */
     double weight;     /* references that the sample stands for: the period it was drawn with */
+    struct rsc_sample_taker taker; /* of INVALIDATED, TAKEN and some LAST_TOUCH */
+    uint32_t after_events; /* of samples beside a batch (batch_columns.h): how many of its events come before it */
 };
 
 /* Zero in any field selects the default. */

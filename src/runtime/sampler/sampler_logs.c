@@ -52,7 +52,25 @@ static void read_for_parked(struct rsc_sampler *sampler, const struct sampler_th
     }
 }
 
-static void append(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, uint64_t told) {
+static uint64_t pack_place(const struct rsc_sampler *sampler, const struct rsc_sample_place *place) {
+    uint64_t where = sampler->options.places_have_threads ? place->context : place->pc & 0xffffffffffffull;
+    return where | (uint64_t)place->first << 48 | (uint64_t)place->last << 56;
+}
+
+/* In a running program the time, of which all cores have the same; on traces the order of calls. */
+static uint64_t now(struct rsc_sampler *sampler) {
+    if (!sampler->options.in_step) return __atomic_add_fetch(&sampler->told, 1, __ATOMIC_RELAXED);
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#endif
+}
+
+static void append(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, uint64_t told,
+                   const struct rsc_sample_place *place) {
     uint64_t size = sampler->options.log_entries, head = load_relaxed(&thread->log_head);
     if (sampler->options.models & RSC_MODEL_SHARED && head - load_relaxed(&thread->shared_cursor) >= size / 2) {
         rsc_sampler_lock(sampler);
@@ -64,6 +82,8 @@ static void append(struct rsc_sampler *sampler, struct sampler_thread *thread, u
     /* a reader that sees one of these words also sees the head from when it was written, or a later one */
     __atomic_store_n(&entry->line, line, __ATOMIC_RELEASE);
     __atomic_store_n(&entry->told, told, __ATOMIC_RELEASE);
+    __atomic_store_n(&entry->place, pack_place(sampler, place), __ATOMIC_RELEASE);
+    __atomic_store_n(&entry->when, now(sampler), __ATOMIC_RELEASE);
     store_relaxed(&entry->at, load_relaxed(&thread->references));
     __atomic_store_n(&thread->log_head, head + 1, __ATOMIC_RELEASE);
 }
@@ -73,7 +93,8 @@ static int is_for_shared(const struct rsc_sampler *sampler, uint64_t hash) {
     return rsc_active_level_of(hash) >= __atomic_load_n(&sampler->shared_skips, __ATOMIC_RELAXED);
 }
 
-void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int is_write) {
+void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int is_write,
+                      const struct rsc_sample_place *place) {
     uint64_t hash = rsc_active_hash(sampler->hash_key, line);
     int shared = __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED) && is_for_shared(sampler, hash);
     int private_ones = is_write && rsc_sampler_is_for_others(sampler, thread, line, hash);
@@ -82,10 +103,25 @@ void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread
     struct recent_line *recent = &thread->recent[(line * 0x9E3779B97F4A7C15ull) >> 52];
     if (recent->line == line && recent->told >= now && recent->told >> 1 == now >> 1) return;
     *recent = (struct recent_line){line, now};
-    append(sampler, thread, line, load_relaxed(&sampler->shared_epoch) << 1 | (uint64_t)private_ones);
+    append(sampler, thread, line, load_relaxed(&sampler->shared_epoch) << 1 | (uint64_t)private_ones, place);
 }
 
 /* ---- private stacks ---- */
+
+static void take(const struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, uint32_t by,
+                 uint64_t place, uint64_t when) {
+    const int is_context = sampler->options.places_have_threads != 0;
+    uint32_t sample = rsc_active_take(&thread->set, line);
+    if (sample == RSC_NO_SAMPLE) return;
+    if (thread->facts[sample].taker.is_known && thread->facts[sample].taken_when <= when) return;
+    thread->facts[sample].taken_when = when;
+    thread->facts[sample].taker = (struct rsc_sample_taker){.pc = is_context ? 0 : place & 0xffffffffffffull,
+                                                            .context = is_context ? (uint32_t)place : 0,
+                                                            .by = by,
+                                                            .first = (uint8_t)(place >> 48),
+                                                            .last = (uint8_t)(place >> 56),
+                                                            .is_known = 1};
+}
 
 /*
  * Reads one log up to its head. A thread that was not scheduled may be a whole log
@@ -100,17 +136,19 @@ static void read_log(struct rsc_sampler *sampler, struct sampler_thread *thread,
         const struct log_entry *entry = &writer->log[*cursor & (size - 1)];
         uint64_t line = __atomic_load_n(&entry->line, __ATOMIC_ACQUIRE);
         uint64_t told = __atomic_load_n(&entry->told, __ATOMIC_ACQUIRE);
-        uint64_t now = load_relaxed(&writer->log_head);
-        if (now - *cursor >= size) {
+        uint64_t place = __atomic_load_n(&entry->place, __ATOMIC_ACQUIRE);
+        uint64_t when = __atomic_load_n(&entry->when, __ATOMIC_ACQUIRE);
+        uint64_t last = load_relaxed(&writer->log_head);
+        if (last - *cursor >= size) {
             add_own(&thread->lost_logs, 1);
-            *cursor = now - size / 2;
+            *cursor = last - size / 2;
             continue;
         }
         if (!(told & 1)) continue;
         if (*cursor + AHEAD < head)
             fetch(&thread->set, load_relaxed(&writer->log[(*cursor + AHEAD) & (size - 1)].line));
         ++*taken;
-        rsc_active_take(&thread->set, line);
+        take(sampler, thread, line, writer->identity, place, when);
     }
 }
 

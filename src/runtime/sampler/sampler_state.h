@@ -30,11 +30,16 @@ struct sample_facts {
     uint64_t own;  /* of its thread */
     const struct sampler_thread *by;
     double weight;
+    struct rsc_sample_taker taker;
+    uint64_t taken_when; /* in parallel order: `when` of the log entry */
 };
 
-/* A line reported to others: line, epoch of the shared set << 1 | written, and its thread's references. All atomic. */
+/*
+ * A line reported to others: line, epoch of the shared set << 1 | written, its thread's references, what used it (pc
+ * or context in 48 bits, first and last byte), and when: of several that took a line, the first counts. All atomic.
+ */
 struct log_entry {
-    uint64_t line, told, at;
+    uint64_t line, told, at, place, when;
 };
 
 struct recent_line {
@@ -98,6 +103,7 @@ struct rsc_sampler {
     struct sampler_thread *threads;
     uint64_t hash_key; /* of all sets */
     uint64_t all_references; /* in sequential order */
+    uint64_t told; /* atomic; unless in_step: entries written to logs so far */
     /* under shared_lock */
     struct rsc_active_samples shared;
     struct sample_facts *shared_facts;
@@ -211,7 +217,8 @@ static inline void rsc_sampler_stand_by(const struct rsc_sampler *sampler) {
 void rsc_sampler_unlock(struct rsc_sampler *sampler);
 
 /* Reports a use to others, if any is interested and has not seen it. */
-void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int is_write);
+void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int is_write,
+                      const struct rsc_sample_place *place);
 
 /* Removes from the thread's set what others wrote since the last call. */
 void rsc_sampler_read_logs(struct rsc_sampler *sampler, struct sampler_thread *thread);
