@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static volatile long cells[2048][8];
+static volatile long cells[4096][8];
 static pthread_barrier_t all_there;
 static int times = 1024, spinning_for;
 static volatile int spinning;
@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
     long sum = 0;
     if (argc > 3) times = atoi(argv[3]);
     if (argc > 4) spinning_for = count;
-    if (!threads || count > 2048) return 1;
+    if (!threads || count > 4096) return 1;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 65536);
     pthread_barrier_init(&all_there, NULL, (unsigned)count);
