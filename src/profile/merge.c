@@ -219,7 +219,8 @@ int rsc_profile_merge(struct rsc_profile *into, const struct rsc_profile *from, 
         (rc = join_rows(merged, into, from)) || (rc = rsc_profile_derive_mrc(merged)))
         goto out;
     if (merged->made.sampling || has_error_bars(into) || has_error_bars(from)) join_curves(merged, into, from);
-    rc = rsc_profile_seal(merged);
+    rc = rsc_requests_join_bars(merged, into, from);
+    if (!rc) rc = rsc_profile_seal(merged);
     if (rc) goto out;
     struct rsc_profile old = *into;
     *into = *merged;

@@ -42,6 +42,9 @@ void rsc_json_requests(struct rsc_json *json, const struct rsc_profile *profile)
 int rsc_requests_derive(struct rsc_profile *profile);
 /* The bytes of both, in the empty `merged`. Returns 0 or RSC_ENOMEM. */
 int rsc_requests_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
+
+/* Error bars of the byte miss ratio of two merged profiles, which are independent. Call when mrc is known. */
+int rsc_requests_join_bars(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 /* Modules of both, each once. */
 int rsc_modules_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 /* Threads and phases of both; kinds, sharing and lines (merge_parts.c). */

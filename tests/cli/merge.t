@@ -125,3 +125,11 @@ reusescope: cut.data: cut at byte 100: * bytes are missing (glob)
 $ reusescope merge a.data a.data -o /nowhere/x.data -q
 reusescope: /nowhere/x.data: No such file or directory
 [1]
+
+# Error bars of bytes: requests sampled twice, merged, keep them.
+$ reusescope gen zipf,lines=20K -n 40000 --seed 5 -q -o r1.rsct; reusescope gen zipf,lines=20K -n 40000 --seed 6 -q -o r2.rsct
+$ for n in 1 2; do reusescope analyze r$n.rsct --requests --engine shards:0.1 -q -o r$n.data; done
+$ reusescope merge r1.data r2.data -q -o both.json; for f in r1.data r2.data both.json; do reusescope report $f -q --format json -o - | /usr/bin/python3 -c 'import json,sys; p=[m for m in json.load(sys.stdin)["mrc"] if m["bytes"] <= 400][-1]; print(0 < p["byte_low"] < p["byte_miss_ratio"] < p["byte_high"] < 1)'; done
+True
+True
+True

@@ -71,24 +71,13 @@ static inline void fuzz_check_batch(const struct rsc_batch *batch) {
     FUZZ_CHECK(batch->instructions == RSC_UNKNOWN || batch->instructions <= batch->count);
 }
 
-/* Feeds the bytes to a reader and, where it has one, to the check that recognises its format. */
-static inline void fuzz_reader(fuzz_opener *open, fuzz_matcher *matches, const uint8_t *data, size_t bytes) {
+/* Reads an input, which it closes, to its end. */
+static inline void fuzz_read_all(fuzz_opener *open, struct rsc_input *input) {
     const struct rsc_reader_options options = {0};
-    struct rsc_input *input = fuzz_input(data, bytes);
     struct rsc_source *source = NULL;
     struct rsc_error error = {0};
     struct rsc_batch batch;
     uint64_t accesses = 0;
-    if (matches && bytes) {
-        /* a copy of exactly this size: an over-read is caught */
-        unsigned char *head = malloc(bytes);
-        FUZZ_CHECK(head != NULL);
-        memcpy(head, data, bytes);
-        matches(head, bytes, 0);
-        matches(head, bytes, 1);
-        free(head);
-    }
-    if (!input) return;
     int status = open(&source, input, &options, &error);
     if (status == 0) {
         do {
@@ -100,6 +89,21 @@ static inline void fuzz_reader(fuzz_opener *open, fuzz_matcher *matches, const u
     }
     if (status < 0) fuzz_check_failure(status, &error);
     rsc_input_close(input);
+}
+
+/* Feeds the bytes to a reader and, where it has one, to the check that recognises its format. */
+static inline void fuzz_reader(fuzz_opener *open, fuzz_matcher *matches, const uint8_t *data, size_t bytes) {
+    struct rsc_input *input = fuzz_input(data, bytes);
+    if (matches && bytes) {
+        /* a copy of exactly this size: an over-read is caught */
+        unsigned char *head = malloc(bytes);
+        FUZZ_CHECK(head != NULL);
+        memcpy(head, data, bytes);
+        matches(head, bytes, 0);
+        matches(head, bytes, 1);
+        free(head);
+    }
+    if (input) fuzz_read_all(open, input);
 }
 
 #endif

@@ -242,6 +242,33 @@ static void requests_join(void **state) {
     rsc_profile_free(into);
 }
 
+/* Half the bytes each: with bars of 0.03 and 0.04 that is 0.025; with an exact one, half of the other's. */
+static void byte_bars_join(void **state) {
+    (void)state;
+    for (int exact = 0; exact < 2; exact++) {
+        struct rsc_profile *into = sample_requests(100, 1), *from = sample_requests(100, 1);
+        struct rsc_profile *both[] = {into, from};
+        for (int k = 0; k < 2 - exact; k++) {
+            struct rsc_request_bytes *bytes = &both[k]->requests;
+            bytes->low = calloc(both[k]->mrc_count, sizeof *bytes->low);
+            bytes->high = calloc(both[k]->mrc_count, sizeof *bytes->high);
+            for (size_t i = 0; i < both[k]->mrc_count; i++) {
+                bytes->miss_ratio[i] = 0.5;
+                bytes->low[i] = 0.5 - (k ? 0.04 : 0.03);
+                bytes->high[i] = 0.5 + (k ? 0.04 : 0.03);
+            }
+        }
+        double other = exact ? from->requests.miss_ratio[0] : 0.5, half = exact ? 0.015 : 0.025;
+        merge(into, from);
+        assert_non_null(into->requests.low);
+        assert_close(into->requests.miss_ratio[0], (0.5 + other) / 2);
+        assert_close(into->requests.low[0], (0.5 + other) / 2 - half);
+        assert_close(into->requests.high[0], (0.5 + other) / 2 + half);
+        check_round_trip(into);
+        rsc_profile_free(into);
+    }
+}
+
 /* ---- JSON that is not to be believed ---- */
 
 static void expect_refused(struct rsc_profile *profile, const char *old, const char *now, const char *wanted) {
@@ -345,6 +372,7 @@ int main(void) {
         cmocka_unit_test(kinds_join_by_name),
         cmocka_unit_test(the_worst_lines_of_both_stay),
         cmocka_unit_test(requests_join),
+        cmocka_unit_test(byte_bars_join),
         cmocka_unit_test(parts_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
