@@ -33,6 +33,7 @@ enum {
     OPT_CONFIDENCE,
     OPT_LIST,
     OPT_EMIT,
+    OPT_ALL,
 };
 
 static const struct rsc_option options[] = {
@@ -61,6 +62,7 @@ static const struct rsc_option options[] = {
     RSC_HEADING("loops"),
     {OPT_LOOP, 0, "loop", "LINE", "only the loop that starts at this line, or has this name", NULL},
     {OPT_SKIP, 0, "skip-nonaffine", NULL, "analyse loops without their non-affine parts", NULL},
+    {OPT_ALL, 0, "all", NULL, "also show loops that initialise or print in the text", NULL},
     {OPT_LIST, 0, "list", NULL, "only list the loops and their non-affine parts", NULL},
     {OPT_EMIT, 0, "emit-ir", NULL, "only print the loop tree, as a .loop file has it", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
@@ -95,7 +97,7 @@ struct request {
     } what_if[WHAT_IFS_MAX];
     size_t what_if_count;
     const char *loop;
-    int skip, list, emit;
+    int skip, list, emit, all;
     struct rsc_loop_program *program;   /* owned */
     struct rsc_loop_program **changed;  /* owned: by what-if questions */
     size_t changed_count;
@@ -171,6 +173,7 @@ static int take_option(void *context, const struct rsc_option_parser *parser, in
     case OPT_LOOP: request->loop = parser->value; return -1;
     case OPT_SCHEDULE: request->model.schedule = parser->value; return -1;
     case OPT_SKIP: request->skip = 1; return -1;
+    case OPT_ALL: request->all = 1; return -1;
     case OPT_LIST: request->list = 1; return -1;
     case OPT_EMIT: request->emit = 1; return -1;
     case OPT_MACHINE: request->findings.machine = parser->value; return -1;
@@ -319,7 +322,8 @@ static int describe(const struct request *request, const struct rsc_loop_region 
     *loop = (struct rsc_loops_found){.file = shown_file(request, region->file ? region->file : request->input.path),
                                      .function = region->function,
                                      .name = region->name,
-                                     .line = region->line};
+                                     .line = region->line,
+                                     .aside = rsc_loop_region_is_aside(region)};
     rsc_loop_region_schedule(region, loop->schedule, sizeof loop->schedule);
     if (!region->gap_count) return 0;
     loop->gap = calloc(region->gap_count, sizeof *loop->gap);
@@ -345,6 +349,11 @@ static int find_loops(struct request *request, uint32_t *regions, struct rsc_err
         regions[findings->loop_count] = r;
         status = describe(request, &request->program->region[r], &findings->loop[findings->loop_count++], error);
     }
+    size_t kernels = 0; /* that can be analysed */
+    for (size_t l = 0; l < findings->loop_count; l++)
+        kernels += !findings->loop[l].aside && (!findings->loop[l].gap_count || request->skip);
+    if (request->all || request->loop || request->input.source.function || !kernels)
+        for (size_t l = 0; l < findings->loop_count; l++) findings->loop[l].aside = 0;
     if (!status && !findings->loop_count && !request->list)
         status = request->loop ? rsc_fail(error, RSC_EINVAL, "--loop %.60s: no loop starts there (--list shows all)",
                                           request->loop)

@@ -105,6 +105,7 @@ struct rsc_loops_found {
     const char *function; /* NULL: not known */
     const char *name;     /* unique in the file: "gemm:12" */
     uint32_t line;
+    int aside;            /* it initialises or prints data: left out of the text, unless asked for */
     char schedule[256];   /* "static", "dynamic,4", "sequential"; several different ones joined by "; " */
     char too_large[256];  /* the gap of a loop that is too large to analyse; else empty */
     char left_out[256];   /* "16 threads, what if chunk=4": what time did not suffice for; else empty */

@@ -80,6 +80,21 @@ tests/loops/benchmark_user.c:17:   not affine: a call of fprintf, whose body is 
 tests/loops/benchmark_user.c:18:   not affine: a call of fprintf, whose body is not in the source
 tests/loops/benchmark_user.c:24: kernel: static, 6 references in the source
 
+# Kernels first: loops that initialise or print are one line, unless all are asked for.
+$ reusescope loops tests/loops/benchmark_user.c -t 1 | grep 'benchmark_user.c:[0-9]*  \|--all'
+tests/loops/benchmark_user.c:24  kernel, static
+2 loops that initialise or print: --all shows them
+$ reusescope loops tests/loops/benchmark_user.c -t 1 --all | grep 'benchmark_user.c:[0-9]*  \|--all'
+tests/loops/benchmark_user.c:10  init_array, sequential
+tests/loops/benchmark_user.c:15  print_array, sequential
+tests/loops/benchmark_user.c:24  kernel, static
+$ reusescope loops tests/loops/benchmark_user.c -t 1 --function init_array | grep 'benchmark_user.c:[0-9]*  \|--all'
+tests/loops/benchmark_user.c:10  init_array, sequential
+$ reusescope loops tests/loops/benchmark_user.c -t 1 -q --format json -o - | grep -o '"name":"[^"]*"'
+"name":"init_array:10"
+"name":"print_array:15"
+"name":"kernel:24"
+
 # A loop that is too large is left out by itself, and a change where a loop does not allow it.
 $ printf 'double a[99], big[1L << 40];\nvoid f(void) {\n  for (long i = 0; i < 1L << 40; i += 1L << 20)\n    for (long j = 0; j < 9; j++) big[i + j] = 0;\n  for (int i = 0; i < 9; i++)\n    for (int j = 0; j < 9; j++) a[11 * i + j] = 0;\n  for (int i = 0; i < 9; i++) a[i] = 0;\n}\n' > large.c; reusescope loops large.c -t 1-3 --what-if interchange=i,j 2>&1 | grep 'large.c\|not analysed\|references,\|what if .*left'
 reusescope: warning: what if 'interchange=i,j': the loops are not nested in each other (left out for 1 of 2 loops)

@@ -1,7 +1,7 @@
 /*
  * property_loops_source.c - the loop tree of a C file against the program itself.
  *
- * Every kernel of examples/loops is compiled without optimisation and with the
+ * Every kernel of examples/loops and tests/loops/families is compiled without optimisation and with the
  * compiler's thread sanitizer instrumentation, whose calls (one for each load and
  * store of memory) end here instead of in the sanitizer. The loads and stores of
  * every byte of every array must be as many as the loop tree makes when it is
@@ -163,21 +163,26 @@ static int check_source(const char *path, int may_have_gaps) {
     return compared;
 }
 
-static void test_kernels(void **state) {
+static void check_kernels(const char *folder, int least) {
     char list[600], line[400], name[100], path[600];
     int count = 0;
-    (void)state;
-    snprintf(list, sizeof list, "%s/examples/loops/KERNELS", RSC_SOURCE_DIR);
+    snprintf(list, sizeof list, "%s/%s/KERNELS", RSC_SOURCE_DIR, folder);
     FILE *kernels = fopen(list, "r");
     assert_non_null(kernels);
     while (fgets(line, sizeof line, kernels))
         if (line[0] != '#' && sscanf(line, "%99s", name) == 1) {
-            snprintf(path, sizeof path, "%s/examples/loops/%s.c", RSC_SOURCE_DIR, name);
+            snprintf(path, sizeof path, "%s/%s/%s.c", RSC_SOURCE_DIR, folder, name);
             check_source(path, 0);
             count++;
         }
     fclose(kernels);
-    assert_true(count >= 26);
+    assert_true(count >= least);
+}
+
+static void test_kernels(void **state) {
+    (void)state;
+    check_kernels("examples/loops", 26);
+    check_kernels("tests/loops/families", 14);
 }
 
 static void test_features(void **state) {

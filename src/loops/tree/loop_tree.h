@@ -241,6 +241,8 @@ const char *rsc_schedule_name(enum rsc_schedule schedule);
 /* Of all loops that are shared among threads: "static", "dynamic,4", "static collapse(2)", "sequential"; several different
  * ones joined by "; ". */
 void rsc_loop_region_schedule(const struct rsc_loop_region *region, char *text, size_t room);
+/* Whether a region of a sealed program only initialises or prints data. (loop_aside.c) */
+int rsc_loop_region_is_aside(const struct rsc_loop_region *region);
 
 /* Evaluating a sealed program: value[d] is the variable of depth d. */
 static inline int64_t rsc_affine_at(const struct rsc_affine *affine, const int64_t *value, uint32_t depth) {

@@ -231,9 +231,18 @@ int rsc_loops_text(const struct rsc_result *of, const struct rsc_report_style *s
     const struct rsc_loops_findings *findings = of->loops;
     struct rsc_text to;
     rsc_text_init(&to, style->unicode, style->colour);
+    size_t shown = 0, asides = 0;
     for (size_t i = 0; i < findings->loop_count; i++) {
-        if (i) rsc_text_put(&to, "\n");
-        put_loop(&to, findings, &findings->loop[i], style);
+        if (findings->loop[i].aside) asides++;
+        else {
+            if (shown++) rsc_text_put(&to, "\n");
+            put_loop(&to, findings, &findings->loop[i], style);
+        }
     }
+    if (asides)
+        rsc_text_put(&to,
+                     asides == 1 ? "\n1 loop that initialises or prints: --all shows it\n"
+                                 : "\n%zu loops that initialise or print: --all shows them\n",
+                     asides);
     return rsc_text_take(&to, text, bytes) < 0 ? rsc_fail_memory(error, "text") : 0;
 }

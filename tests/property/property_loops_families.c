@@ -1,0 +1,179 @@
+/*
+ * property_loops_families.c - kernels in the style of each family of a well-known suite (tests/loops/families), from
+ * source to curve, against their enumeration: at 1, 4 and 64 threads, in lockstep, iid and in bursts.
+ *
+ * Each has at least 64 chunks, so that 64 threads all have work. As the tool answers, one thread and lockstep are the
+ * enumeration and other interleavings are as near as two draws are; the models alone keep the bounds of
+ * docs/measured/loops.md.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <reusescope/trace.h>
+
+#include "loops/front/c_source.h"
+#include "loops/model/loops_model.h"
+#include "loops/model/oracle.h"
+
+#define KERNELS_MAX 32
+
+static struct kernel {
+    char name[64];
+    struct rsc_loop_program *program; /* one region */
+} kernel[KERNELS_MAX];
+static size_t kernels;
+
+static int read_kernels(void **state) {
+    char path[512], line[400], family[32], last[32] = "";
+    int families = 0;
+    struct rsc_error error;
+    (void)state;
+    if (rsc_c_source_check(&error) < 0) return 0; /* a build without libclang */
+    snprintf(path, sizeof path, "%s/loops/families/KERNELS", RSC_TESTS_FOLDER);
+    FILE *list = fopen(path, "r");
+    assert_non_null(list);
+    while (kernels < KERNELS_MAX && fgets(line, sizeof line, list)) {
+        struct rsc_c_options options = {.together = 1};
+        char *text;
+        size_t bytes;
+        if (line[0] == '#' || sscanf(line, "%63s %31s", kernel[kernels].name, family) != 2) continue;
+        families += strcmp(family, last) != 0;
+        memcpy(last, family, sizeof last);
+        snprintf(path, sizeof path, "%s/loops/families/%s.c", RSC_TESTS_FOLDER, kernel[kernels].name);
+        if (rsc_c_source_read(path, &options, &text, &bytes, &error) ||
+            rsc_loop_text_read(text, bytes, path, NULL, 0, &kernel[kernels].program, &error) ||
+            rsc_loop_layout(kernel[kernels].program, 64, &error))
+            fail_msg("%s", error.message);
+        free(text);
+        assert_int_equal(kernel[kernels].program->region_count, 1);
+        assert_int_equal(kernel[kernels].program->region[0].gap_count, 0); /* nothing left out, nothing assumed */
+        kernels++;
+    }
+    fclose(list);
+    assert_int_equal(families, 6);
+    return 0;
+}
+
+static int free_kernels(void **state) {
+    (void)state;
+    for (size_t k = 0; k < kernels; k++) rsc_loop_program_free(kernel[k].program);
+    return 0;
+}
+
+static int count_threads(void *context, const uint64_t *addr, const uint64_t *meta, uint32_t count,
+                         struct rsc_error *error) {
+    uint64_t *made = context;
+    (void)addr;
+    (void)error;
+    for (uint32_t i = 0; i < count; i++) made[rsc_meta_thread(meta[i])]++;
+    return 0;
+}
+
+static const struct {
+    uint32_t threads;
+    const char *way;
+    double answer; /* as the tool answers: mean absolute error in percent */
+    double factor; /* and curve and enumeration differ by this factor at most, from 32 KiB on */
+    double each, mean; /* of the models: mean absolute error in percent */
+} bounds[] = {{1, "lockstep", 0, 1, 1, 0.3},         {4, "lockstep", 0, 1, 1.2, 0.5},  {4, "iid", 1.2, 1.25, 2, 0.8},
+              {4, "bursty:200", 1, 1.25, 1.2, 0.5},  {64, "lockstep", 0, 1, 3.5, 0.9}, {64, "iid", 1, 1.5, 2.5, 1.2},
+              {64, "bursty:200", 1.2, 1.5, 2.5, 0.8}};
+#define BOUNDS (sizeof bounds / sizeof *bounds)
+
+static void all_threads_have_work(void **state) {
+    (void)state;
+    for (size_t k = 0; k < kernels; k++) {
+        struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
+        struct rsc_interleave lockstep = {.kind = RSC_INTERLEAVE_LOCKSTEP};
+        struct rsc_loops_analysis *analysis;
+        struct rsc_error error;
+        uint64_t made[64] = {0}, sum = 0;
+        assert_int_equal(rsc_loops_analysis_new(&analysis, kernel[k].program, 0, &options, &error), 0);
+        assert_int_equal(rsc_loops_replay(analysis, 64, &lockstep, 1, count_threads, made, &error), 0);
+        for (int t = 0; t < 64; t++) {
+            if (!made[t]) fail_msg("%s: thread %d of 64 has nothing to do", kernel[k].name, t);
+            sum += made[t];
+        }
+        assert_int_equal(sum, rsc_loops_references(analysis));
+        rsc_loops_analysis_free(analysis);
+    }
+}
+
+/* Mean absolute error in percent; *factor: the largest one from 32 KiB on. */
+static double apart(const struct rsc_loops_result *result, const struct rsc_oracle *truth, double *factor) {
+    double sum = 0;
+    *factor = 1;
+    for (size_t g = 0; g < result->mrc_count; g++) {
+        double mine = result->mrc[g].miss_ratio, real = rsc_oracle_miss_ratio(truth, result->mrc[g].lines);
+        sum += fabs(mine - real);
+        if (result->mrc[g].lines >= 512) *factor = fmax(*factor, fmax(mine / real, real / mine));
+    }
+    return 100 * sum / (double)result->mrc_count;
+}
+
+static void curves_are_those_of_enumeration(void **state) {
+    (void)state;
+    double sum[BOUNDS] = {0}, worst[BOUNDS] = {0}, closest[BOUNDS] = {0};
+    for (size_t k = 0; k < kernels; k++) {
+        struct rsc_error error;
+        struct rsc_nest *nest;
+        struct rsc_loops_analysis *analysis[2];
+        for (int models = 0; models < 2; models++) {
+            struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
+            options.band = options.private_view = 0;
+            if (models) options.whole_limit = options.exact_limit = 0;
+            assert_int_equal(rsc_loops_analysis_new(&analysis[models], kernel[k].program, 0, &options, &error), 0);
+        }
+        assert_int_equal(rsc_nest_new(&nest, kernel[k].program, 0, UINT32_MAX, 64, &error), 0);
+        for (size_t w = 0; w < BOUNDS; w++) {
+            struct rsc_interleave interleave;
+            struct rsc_plan *plan;
+            struct rsc_oracle truth;
+            assert_int_equal(rsc_interleave_parse(&interleave, bounds[w].way, &error), 0);
+            assert_int_equal(rsc_plan_new(&plan, nest, bounds[w].threads, NULL, &error), 0);
+            assert_int_equal(rsc_oracle_run(&truth, plan, &interleave, 64, 11, 0, NULL, NULL, &error), 0);
+            for (int models = 0; models < 2; models++) {
+                struct rsc_loops_result *result;
+                double factor, error_of;
+                assert_int_equal(rsc_loops_analyse(analysis[models], bounds[w].threads, &interleave, &result, &error),
+                                 0);
+                assert_int_equal(result->references, truth.references);
+                assert_int_equal(result->distinct, truth.distinct);
+                error_of = apart(result, &truth, &factor);
+                if (!models) closest[w] = fmax(closest[w], error_of);
+                if (!models && (factor > bounds[w].factor * (1 + 1e-12) || error_of > bounds[w].answer + 1e-9))
+                    fail_msg("%s, T=%u, %s: %.2f%% apart, by a factor of %.3f", kernel[k].name, bounds[w].threads,
+                             bounds[w].way, error_of, factor);
+                if (models && error_of > bounds[w].each)
+                    fail_msg("%s, T=%u, %s: the models are %.2f%% apart", kernel[k].name, bounds[w].threads,
+                             bounds[w].way, error_of);
+                if (models) sum[w] += error_of, worst[w] = fmax(worst[w], error_of);
+                rsc_loops_result_free(result);
+            }
+            rsc_oracle_free(&truth);
+            rsc_plan_free(plan);
+        }
+        rsc_nest_free(nest);
+        for (int models = 0; models < 2; models++) rsc_loops_analysis_free(analysis[models]);
+    }
+    for (size_t w = 0; w < BOUNDS && kernels; w++) {
+        printf("T=%u, %s: at worst %.2f%% apart; models alone %.2f%% on average, %.2f%% at worst\n", bounds[w].threads,
+               bounds[w].way, closest[w], sum[w] / (double)kernels, worst[w]);
+        assert_true(sum[w] / (double)kernels < bounds[w].mean);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_threads_have_work),
+                                       cmocka_unit_test(curves_are_those_of_enumeration)};
+    return cmocka_run_group_tests(tests, read_kernels, free_kernels);
+}
