@@ -158,7 +158,7 @@ static int fill_threads(const struct rsc_featherlight *feather, struct rsc_watch
         row->tid = thread->tid;
         row->references = thread->references > thread->last_count ? thread->references : thread->last_count;
         while (at < reuses->count && reuses->list[at].thread == i) at++;
-        count_distances(reuses->list + first, at - first, &row->rd, row->references);
+        if (at > first) count_distances(&reuses->list[first], at - first, &row->rd, row->references);
     }
     return 0;
 }

@@ -21,12 +21,16 @@
 #include "profile/profile_model.h"
 #include "report/source/annotate.h"
 
-/* Our reader takes and refuses what jansson's does, which is another program's view of the same grammar. */
+/*
+ * Our reader takes and refuses what jansson's does, which is another program's view of the same grammar. Not where there
+ * is a zero byte: jansson's lets one pass behind a number, which the grammar does not.
+ */
 static void read_as_jansson_does(const char *text, size_t bytes) {
     json_t *ours, *theirs = json_loadb(text, bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     struct rsc_error error;
     int status = rsc_json_read(&ours, text, bytes, "text", &error);
-    FUZZ_CHECK((status == 0) == (theirs != NULL) || strstr(error.message, "too many digits"));
+    FUZZ_CHECK((status == 0) == (theirs != NULL) || strstr(error.message, "too many digits") ||
+               (status < 0 && memchr(text, 0, bytes)));
     if (!status && theirs) FUZZ_CHECK(json_equal(ours, theirs));
     json_decref(ours);
     json_decref(theirs);
