@@ -56,4 +56,5 @@ def main():
         sys.exit("soak: memory grows")
 
 
-main()
+if __name__ == "__main__":
+    main()
