@@ -2,7 +2,7 @@
  * bench_loops.c - the loop models beside the simulated truth and beside the paper's
  * model, on the kernels of examples/loops: paper 004's accuracy and speed tables.
  *
- *     bench_loops [FOLDER [accuracy[:T,...[:SCHEDULE]]|near|near-models|band|speed [KERNEL...]]]
+ *     bench_loops [FOLDER [accuracy[:T,...[:SCHEDULE]]|near|near-models|coverage|coverage-models|band|speed [KERNEL...]]]
  *
  * Accuracy, at T = 4 and 64 threads and with the source's schedule unless others are given: mean absolute error (MAE) of the miss ratio curve against exact
  * simulation of the same interleaving, at 8 points an octave, and on the paper's
@@ -13,7 +13,8 @@
  * were not looked at while models were made.
  * These are the models': small regions are not simulated whole.
  * Near: as asked, from 32 KiB to the footprint, as factors and as coverage of the error bars, over seeds of the model;
- * near-models: the same of the models alone.
+ * near-models: the same of the models alone. Coverage: as near, over 200 seeds of the model and 20 draws of the
+ * interleaving (not in `all`); coverage-models: of the models alone.
  * Band: how often the default's band holds what each interleaving gives.
  * Speed: processor time of a further number of threads at large sizes, best of 3.
  */
@@ -29,6 +30,8 @@
 #include "loops/model/oracle.h"
 
 #define KERNELS_MAX 64
+#define NEAR_SEEDS 8
+#define DRAWS_MOST 20
 #define WAYS 4
 
 static const char *const ways[WAYS] = {"lockstep", "iid", "drift", "bursty:2000"};
@@ -39,6 +42,7 @@ struct kernel {
 
 static struct kernel kernel[KERNELS_MAX];
 static int kernels;
+static int seeds = NEAR_SEEDS, draws = 1; /* of the model; of the interleaving simulated */
 static int models_alone; /* small regions are sampled like large ones */
 static const char *folder = "examples/loops";
 static const char *schedule; /* of all loops; NULL: their own */
@@ -233,7 +237,6 @@ static void accuracy(int argc, char **argv, uint32_t threads) {
 
 /* ---- where caches are: from 32 KiB to the footprint ---- */
 
-#define NEAR_SEEDS 8
 #define NEAR_LINES 512u /* 32 KiB */
 
 /* The largest factor between curve and truth, either way. */
@@ -271,33 +274,35 @@ static void measure_near(const struct rsc_loop_program *program, uint32_t region
     struct rsc_interleave model;
     struct rsc_nest *nest;
     struct rsc_plan *plan;
-    struct rsc_oracle truth;
+    struct rsc_oracle truths[DRAWS_MOST];
     options.band = band;
     options.private_view = 0;
     if (models_alone) options.whole_limit = 0;
     check(rsc_interleave_parse(&model, way, &error), &error, way);
     check(rsc_nest_new(&nest, program, region, UINT32_MAX, 64, &error), &error, "nest");
     check(rsc_plan_new(&plan, nest, threads, NULL, &error), &error, "plan");
-    check(rsc_oracle_run(&truth, plan, &model, 64, 5, 0, NULL, NULL, &error), &error, way);
+    for (int d = 0; d < draws; d++)
+        check(rsc_oracle_run(&truths[d], plan, &model, 64, 5 + 1000 * (uint64_t)d, 0, NULL, NULL, &error), &error, way);
     if (band) check(rsc_interleave_parse(&model, "drift", &error), &error, "drift");
-    for (uint64_t seed = 1; seed <= (band ? 2 : NEAR_SEEDS); seed++) {
+    for (int seed = 1; seed <= (band ? 2 : seeds); seed++) {
+        const struct rsc_oracle *truth = &truths[seed % draws];
         struct rsc_loops_analysis *analysis;
         struct rsc_loops_result *result;
-        options.seed = seed;
+        options.seed = (uint64_t)seed;
         check(rsc_loops_analysis_new(&analysis, program, region, &options, &error), &error, "analysis");
         double start = cpu_seconds_now();
         check(rsc_loops_analyse(analysis, threads, &model, &result, &error), &error, way);
         sum->milliseconds += 1e3 * (cpu_seconds_now() - start);
-        double factor = curve_factor(result, &truth);
+        double factor = curve_factor(result, truth);
         sum->factor = fmax(sum->factor, factor);
         sum->within += factor <= bound;
-        count_covered(result, &truth, &sum->sizes, &sum->covered);
+        count_covered(result, truth, &sum->sizes, &sum->covered);
         sum->samples += (double)result->samples;
         sum->results++;
         rsc_loops_result_free(result);
         rsc_loops_analysis_free(analysis);
     }
-    rsc_oracle_free(&truth);
+    for (int d = 0; d < draws; d++) rsc_oracle_free(&truths[d]);
     rsc_plan_free(plan);
     rsc_nest_free(nest);
 }
@@ -306,7 +311,7 @@ static void nearness(int argc, char **argv, uint32_t threads, double bound, int 
     printf(
         "\n%s: 32 KiB to the footprint, T=%u, %d seeds: worst factor, seeds within %.2f, sizes covered by 90%% bars, "
         "samples, ms\n",
-        band ? "The default with its band" : "Interleaving known", threads, band ? 2 : NEAR_SEEDS, bound);
+        band ? "The default with its band" : "Interleaving known", threads, band ? 2 : seeds, bound);
     struct near all[WAYS] = {{0}};
     for (int k = 0; k < kernels; k++) {
         if (!chosen(argc, argv, kernel[k].name)) continue;
@@ -406,7 +411,10 @@ int main(int argc, char **argv) {
     read_kernels();
     int every = !strcmp(what, "all");
     models_alone = !strcmp(what, "near-models");
-    if (every || models_alone || !strcmp(what, "near")) {
+    int coverage = !strncmp(what, "coverage", 8);
+    if (coverage) seeds = 200, draws = DRAWS_MOST;
+    models_alone |= !strcmp(what, "coverage-models");
+    if (every || models_alone || coverage || !strcmp(what, "near")) {
         nearness(argc, argv, 4, 1.25, 0);
         nearness(argc, argv, 64, 1.5, 0);
     }

@@ -2,13 +2,13 @@
  * bench_loops_live.c - a recording of a kernel's threads beside what the models say
  * of its source; bench/loops-live makes the recordings.
  *
- *     bench_loops_live TRACE LOW HIGH KERNEL.c [-DN=64 ...]
+ *     bench_loops_live THREADS TRACE LOW HIGH KERNEL.c [-DN=64 ...]
  *
  * Only accesses to LOW..HIGH, the kernel's arrays, count. Printed: the mean absolute
- * error of the shared curve, 8 points an octave, under each interleaving; how long
- * threads ran without another coming between; and the diffusion of their lead: over
- * windows in which each made w references on average, the variance of what one made
- * more than the other, per 2 w. Drift's only parameter is that number for long w.
+ * error of the shared curve, 8 points an octave, under each interleaving, and under the one
+ * that `loops --like` takes from the recording; how long threads ran without another coming
+ * between; and the diffusion of the lead of the first two: over windows in which each made
+ * w references on average, the variance of what one made more than the other, per 2 w. Drift's only parameter is that number for long w.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +21,7 @@
 #include "bench/numbers.h"
 #include "loops/front/c_source.h"
 #include "loops/model/loops_model.h"
+#include "profile/profile_model.h"
 
 #define WINDOWS 6
 static const double window[WINDOWS] = {64, 256, 1024, 4096, 16384, 65536};
@@ -34,13 +35,9 @@ static void check(int status, const struct rsc_error *error) {
 struct lead {
     uint64_t made[2], started[WINDOWS];
     double before[WINDOWS], sum[WINDOWS], squares[WINDOWS], count[WINDOWS];
-    uint64_t runs;
-    int last;
 };
 
 static void step(struct lead *lead, int thread) {
-    if (thread != lead->last) lead->runs++;
-    lead->last = thread;
     lead->made[thread]++;
     uint64_t all = lead->made[0] + lead->made[1];
     double ahead = (double)lead->made[0] - (double)lead->made[1];
@@ -57,24 +54,27 @@ static void step(struct lead *lead, int thread) {
 
 int main(int argc, char **argv) {
     struct rsc_error error = {0};
-    if (argc < 5) {
-        fprintf(stderr, "usage: bench_loops_live TRACE LOW HIGH KERNEL.c [-DN=64 ...]\n");
+    uint32_t threads = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
+    if (argc < 6 || threads < 2 || threads > 4096) {
+        fprintf(stderr, "usage: bench_loops_live THREADS TRACE LOW HIGH KERNEL.c [-DN=64 ...]\n");
         return 2;
     }
+    argv++;
+    argc--;
     struct rsc_filter filter = RSC_FILTER_ALL;
     filter.addr_low = strtoull(argv[2], NULL, 0);
     filter.addr_high = strtoull(argv[3], NULL, 0);
     filter.kinds = RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE);
     struct rsc_trace_options trace_options = {.struct_bytes = sizeof trace_options, .filter = &filter};
     struct rsc_engine_options engine_options = {
-        .struct_bytes = sizeof engine_options, .engine = "exact", .line_bytes = 64};
+        .struct_bytes = sizeof engine_options, .engine = "exact", .model = "shared", .line_bytes = 64};
     struct rsc_trace *trace;
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     check(rsc_trace_open(&trace, argv[1], &trace_options, &error), &error);
     check(rsc_engine_new(&engine, &engine_options, &error), &error);
     const struct rsc_batch *batch;
-    struct lead lead = {.last = -1};
+    struct lead lead = {0};
     int status, known[2] = {-1, -1};
     while ((status = rsc_trace_next(trace, &batch, &error)) > 0) {
         check(rsc_engine_push(engine, batch, &error), &error);
@@ -104,20 +104,23 @@ int main(int argc, char **argv) {
     model_options.private_view = 0;
     struct rsc_loops_analysis *analysis;
     check(rsc_loops_analysis_new(&analysis, program, 0, &model_options, &error), &error);
-    double run = (double)(lead.made[0] + lead.made[1]) / (double)(lead.runs ? lead.runs : 1);
+    const struct rsc_turns *turns = &profile->turns;
+    double run = (double)turns->accesses / (double)(turns->turns ? turns->turns : 1), at_once = 0;
+    char like[40] = "drift"; /* nothing known */
+    rsc_turns_nearest(turns, &at_once, like, sizeof like);
     const char *name = strrchr(argv[4], '/') ? strrchr(argv[4], '/') + 1 : argv[4];
     printf("%-16s %9llu %9llu %6llu %6llu", name, (unsigned long long)totals.references,
            (unsigned long long)rsc_loops_references(analysis), (unsigned long long)totals.distinct,
            (unsigned long long)rsc_loops_distinct(analysis));
     char bursty[40];
     snprintf(bursty, sizeof bursty, "bursty:%.0f",
-             run > 1 ? run / 2 : 1); /* half of all next turns are the same thread's */
-    const char *const ways[] = {"lockstep", "iid", "drift", bursty, "racetrack", "drift:recorded"};
-    for (int w = 0; w < 6; w++) {
+             fmax(run * (threads - 1) / threads, 1)); /* a turn may be followed by one of the same thread */
+    const char *const ways[] = {"lockstep", "iid", "drift", bursty, "racetrack", "drift:recorded", like};
+    for (int w = 0; w < 7; w++) {
         struct rsc_interleave interleave;
         struct rsc_loops_result *result;
         check(rsc_interleave_parse(&interleave, ways[w], &error), &error);
-        check(rsc_loops_analyse(analysis, 2, &interleave, &result, &error), &error);
+        check(rsc_loops_analyse(analysis, threads, &interleave, &result, &error), &error);
         double sum = 0, inside = 0;
         for (size_t g = 0; g < result->mrc_count; g++) {
             double truth = rsc_profile_miss_ratio(profile, result->mrc[g].lines);
@@ -125,12 +128,12 @@ int main(int argc, char **argv) {
             inside += truth >= result->mrc[g].low - 0.005 && truth <= result->mrc[g].high + 0.005;
         }
         printf(" %6.2f", 100 * sum / (double)result->mrc_count);
-        put_number(w == 3 ? "bursty as seen" : ways[w], sum / (double)result->mrc_count, "%s", name);
+        put_number(w == 3 ? "bursty as seen" : w == 6 ? "like" : ways[w], sum / (double)result->mrc_count, "%s", name);
         if (w == 2) put_number("within the band", inside / (double)result->mrc_count, "%s", name);
         if (w == 2) printf(" (%3.0f%%)", 100 * inside / (double)result->mrc_count);
         rsc_loops_result_free(result);
     }
-    printf(" | run %7.0f | diffusion", run);
+    printf(" | %.1f threads at once, turns of %.0f, like %s | diffusion", at_once, run, like);
     for (int w = 0; w < WINDOWS; w++) {
         double n = lead.count[w], mean = n > 0 ? lead.sum[w] / n : 0;
         if (n >= 8) printf(" %8.1f", (lead.squares[w] / n - mean * mean) / (2 * window[w]));
