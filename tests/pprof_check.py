@@ -61,6 +61,7 @@ def main():
     for one in (dict(fields(data)) for data in parts[4]):
         line = dict(fields(one[4]))
         locations[one[1]] = functions[line[1]] + (f":{line[2]}" if line.get(2) else "")
+    assert strings[parts[14][0]] == strings[types[0][1]], "what pprof shows first"
     print(" ".join(f"{strings[one[1]]} ({strings[one[2]]})" for one in types))
     for one in (dict(fields(data)) for data in parts[2]):
         values = packed(one[2])

@@ -108,65 +108,65 @@ $ reusescope report wave.json --at 896K -o wave.callgrind
 $ sed -n '/^part/,$p' wave.callgrind
 part: 1
 positions: line
-event: References : references
 event: Misses : misses in 896 KiB
-events: References Misses
-summary: 77060 72200
+event: References : references
+events: Misses References
+summary: 72200 77060
 \
 fl=main.c
 fn=main
 cfi=solver.c
 cfn=solve
 calls=1 0
-0 1000 900
+0 900 1000
 \
 fl=solver.c
 fn=solve
 cfi=solver.c
 cfn=solve
 calls=1 0
-0 1000 900
+0 900 1000
 cfi=???
 cfn=[unknown]
 calls=1 0
-0 1000 900
+0 900 1000
 \
 fl=???
 fn=[unknown]
 cfi=solver.c
 cfn=step
 calls=1 0
-0 1000 900
+0 900 1000
 cfi=???
 cfn=0x0
 calls=1 0
-0 10 0
+0 0 10
 \
 fl=solver.c
 fn=step
 cfi=/home/u/wave/src/solver.c
 cfn=relax
 calls=1 0
-0 1000 900
+0 900 1000
 \
 fl=/home/u/wave/src/solver.c
 fn=relax
-88 2000 1800
+88 1800 2000
 \
 fl=???
 fn=[call path not known]
 cfi=???
 cfn=[unknown]
 calls=1 0
-0 10 0
+0 0 10
 cfi=/home/u/wave/src/solver.c
 cfn=relax
 calls=1 0
-0 1000 900
+0 900 1000
 cfi=???
 cfn=memcpy
 calls=1 0
-0 50 0
+0 0 50
 cfi=/home/u/wave/src/solver.c
 cfn=sweep
 calls=1 0
@@ -174,15 +174,15 @@ calls=1 0
 cfi=mem.c
 cfn=copy
 calls=1 0
-0 5000 400
+0 400 5000
 \
 fl=???
 fn=0x0
-0 10 0
+0 0 10
 \
 fl=???
 fn=memcpy
-0 50 0
+0 0 50
 \
 fl=/home/u/wave/src/solver.c
 fn=sweep
@@ -190,11 +190,11 @@ fn=sweep
 \
 fl=mem.c
 fn=copy
-10 5000 400
+10 400 5000
 $ callgrind_annotate --auto=no wave.callgrind | grep -E 'TOTALS|:sweep|:relax|:step' | tr -s ' '
-77,060 (100.0%) 72,200 (100.0%) PROGRAM TOTALS
-70,000 (90.84%) 70,000 (96.95%) /home/u/wave/src/solver.c:sweep
- 2,000 ( 2.60%) 1,800 ( 2.49%) /home/u/wave/src/solver.c:relax
+72,200 (100.0%) 77,060 (100.0%) PROGRAM TOTALS
+70,000 (96.95%) 70,000 (90.84%) /home/u/wave/src/solver.c:sweep
+ 1,800 ( 2.49%) 2,000 ( 2.60%) /home/u/wave/src/solver.c:relax
 
 # pprof: its message, decoded.
 $ reusescope report wave.json --at 896K -o wave.pb.gz

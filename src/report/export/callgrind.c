@@ -2,7 +2,7 @@
  * callgrind.c - profiles in the format of Valgrind's callgrind, for KCachegrind,
  * QCachegrind and callgrind_annotate.
  *
- * Two events: references, and misses at one cache size. Each function has its own cost
+ * Two events: misses at one cache size, which viewers show first, and references. Each function has its own cost
  * by source line, and calls with the cost of everything below them. How often a function
  * was called is not in a profile: each call is written once. With several profiles, the
  * first is written: the format has one.
@@ -100,7 +100,7 @@ static void put_costs(struct rsc_text *text, const struct costs *costs, const st
             put_name(text, "cfn", stacks->frames[cost->callee].name);
             rsc_text_put(text, "calls=1 0\n");
         }
-        rsc_text_put(text, "%u %" PRIu64 " %" PRIu64 "\n", cost->line, cost->references, cost->misses);
+        rsc_text_put(text, "%u %" PRIu64 " %" PRIu64 "\n", cost->line, cost->misses, cost->references);
     }
 }
 
@@ -116,9 +116,9 @@ static void put_head(struct rsc_text *text, const struct rsc_profile *profile, c
         rsc_text_put(text, "%s", word > profile->made.command ? " " : "");
         rsc_text_foreign(text, *word, 1000);
     }
-    rsc_text_put(text, "\npart: 1\npositions: line\nevent: References : references\nevent: Misses : misses in %s\n",
+    rsc_text_put(text, "\npart: 1\npositions: line\nevent: Misses : misses in %s\nevent: References : references\n",
                  rsc_show_bytes(size->bytes).text);
-    rsc_text_put(text, "events: References Misses\nsummary: %" PRIu64 " %" PRIu64 "\n", references, misses);
+    rsc_text_put(text, "events: Misses References\nsummary: %" PRIu64 " %" PRIu64 "\n", misses, references);
 }
 
 int rsc_report_callgrind(const struct rsc_result *result, const struct rsc_report_style *style, char **text,

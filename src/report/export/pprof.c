@@ -64,7 +64,14 @@ static void put_message(struct bytes *to, unsigned field, struct bytes *message)
 
 /* ---- the profile ---- */
 
-enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_LOCATION = 4, PROFILE_FUNCTION, PROFILE_STRINGS };
+enum {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE,
+    PROFILE_LOCATION = 4,
+    PROFILE_FUNCTION,
+    PROFILE_STRINGS,
+    PROFILE_DEFAULT_TYPE = 14
+};
 enum { VALUE_TYPE = 1, VALUE_UNIT };
 enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES };
 enum { LOCATION_ID = 1, LOCATION_LINE = 4 };
@@ -154,6 +161,8 @@ static int write_profile(struct writing *writing, const struct rsc_profile *prof
     string_of(writing, ""); /* the first must be empty */
     put_value_type(writing, references_first ? "references" : misses);
     put_value_type(writing, references_first ? misses : "references");
+    /* without it, pprof shows the last */
+    put_number(&writing->profile, PROFILE_DEFAULT_TYPE, string_of(writing, references_first ? "references" : misses));
     for (size_t i = 0; i < writing->stacks.count && !status; i++)
         put_sample(writing, &writing->stacks.stacks[i], references_first);
     put_places(writing);
