@@ -222,6 +222,23 @@ static int name_loop(struct rsc_symbols *symbols, const struct symbols_loops *lo
     return rc;
 }
 
+/*
+ * A loop that has the name of one inside it: its test has the line of a function inlined into its body. Its first
+ * instruction may still have one of its own function.
+ */
+static int rename_outer(struct rsc_symbols *symbols, const struct rsc_loop_row *inner, struct rsc_loop_row *outer) {
+    struct rsc_place place = {.pc = outer->place.pc};
+    if (!same_source(&inner->place, &outer->place) || inner->place.line != outer->place.line) return 0;
+    int rc = rsc_symbols_place(symbols, &place, NULL, NULL);
+    if (!rc && place.line && place.function && strcmp(place.function, outer->place.function)) {
+        struct rsc_place old = outer->place;
+        outer->place = place;
+        place = old;
+    }
+    rsc_place_clear(&place);
+    return rc;
+}
+
 static int fill_rows(struct naming *naming, struct rsc_profile *profile) {
     uint32_t count = 0;
     for (size_t i = 0; i < naming->loops.found_count; i++)
@@ -235,6 +252,9 @@ static int fill_rows(struct naming *naming, struct rsc_profile *profile) {
         row->parent = loop->parent ? naming->loops.found[loop->parent - 1].row : 0;
         rc = name_loop(naming->symbols, &naming->loops, loop, &row->place);
     }
+    for (size_t i = 0; !rc && i < profile->loop_count; i++)
+        if (profile->loops[i].parent)
+            rc = rename_outer(naming->symbols, &profile->loops[i], &profile->loops[profile->loops[i].parent - 1]);
     return rc;
 }
 

@@ -29,10 +29,15 @@ static int indent_of(const char *text) {
 
 static const char *without_indent(const char *text) { return text + strspn(text, " \t"); }
 
+static int is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
 static int is_loop(const char *text) {
+    static const char *const words[] = {"for", "while", "do"};
     text = without_indent(text);
     if (*text == '}') text = without_indent(text + 1);
-    return !strncmp(text, "for", 3) || !strncmp(text, "while", 5) || !strncmp(text, "do", 2);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strncmp(text, words[i], strlen(words[i])) && !is_name(text[strlen(words[i])])) return 1;
+    return 0;
 }
 
 /* Adds a line: its number, a mark (' ', '-' or '+') and its text, moved left by `left` columns. */
@@ -82,11 +87,20 @@ void rsc_change_show(struct rsc_advice *advice, const struct rsc_place *const *p
 
 /* ---- loops ---- */
 
+/* The line of a loop of which `line` is the first of the body; `line` itself if it is a loop, or none is known. */
+static uint32_t loop_of_line(const struct rsc_source *source, uint32_t line) {
+    const char *text = line_of(source, line), *above;
+    if (!text || is_loop(text) || line < 2) return line;
+    above = line_of(source, line - 1);
+    return above && is_loop(above) && indent_of(above) < indent_of(text) ? line - 1 : line;
+}
+
 uint32_t rsc_source_loop_around(const struct rsc_place *outer, const struct rsc_place *inner) {
     struct rsc_source source = {0};
     if (!outer->file || !inner->file || strcmp(outer->file, inner->file)) return 0;
     uint32_t found = outer->line;
-    if (outer->line < inner->line && read_source(&source, inner)) {
+    int is_read = read_source(&source, inner);
+    if (outer->line < inner->line && is_read) {
         const char *from = line_of(&source, outer->line), *to = line_of(&source, inner->line);
         for (uint32_t line = inner->line - 1; from && to && line > outer->line && found == outer->line; line--) {
             const char *text = line_of(&source, line);
@@ -95,6 +109,7 @@ uint32_t rsc_source_loop_around(const struct rsc_place *outer, const struct rsc_
                 break; /* the end of another block */
         }
     }
+    if (is_read) found = loop_of_line(&source, found);
     rsc_source_free(&source);
     return found;
 }
@@ -104,8 +119,6 @@ struct for_line {
     char type[40], variable[40], from[60], to[60];
     char less[3]; /* "<" or "<=" */
 };
-
-static int is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static int copy_part(char *to, size_t room, const char *from, const char *end) {
     while (from < end && isspace((unsigned char)*from)) from++;
@@ -190,6 +203,9 @@ void rsc_change_exchange(struct rsc_advice *advice, const struct rsc_place *inne
             add_line(advice, inner->line, '-', in, left);
             add_line(advice, outer_line, '+', first, left);
             add_line(advice, inner->line, '+', second, left);
+        } else if (outer_line > inner->line) { /* the inner one is in a function of its own */
+            add_line(advice, outer_line, ' ', out, left);
+            add_line(advice, inner->line, ' ', in, indent_of(in));
         } else {
             for (uint32_t line = outer_line; line <= inner->line && line < outer_line + 8; line++)
                 add_line(advice, line, ' ', line_of(&source, line), left);
