@@ -114,6 +114,30 @@ static void more_combinations_than_codes(void **state) {
     whole_free(&trace);
 }
 
+/* Deltas of random lines hardly shrink: they are stored as they are, unless a high level asks for a small file. */
+static void what_hardly_shrinks_is_stored(void **state) {
+    (void)state;
+    struct whole_trace trace = {0};
+    struct rsc_rng rng;
+    uint64_t bytes[2];
+    rsc_rng_seed(&rng, 12, 0);
+    for (uint32_t i = 0; i < 300000; i++)
+        whole_add(&trace, rsc_rng_below(&rng, 1u << 20) * 64, rsc_meta(8, RSC_READ, 0), 0);
+    for (int high = 0; high < 2; high++) {
+        const char *path = scratch_path("random.rsct");
+        struct rsc_trace_writer_options options = whole_options("rsct", 100000);
+        struct whole_trace got;
+        options.level = high ? RSCT_LEVEL + 1 : 0;
+        whole_write(&trace, path, &options, NULL, 0);
+        whole_read(&got, path, NULL);
+        assert_same_trace(&got, &trace);
+        bytes[high] = got.after.file_bytes;
+        whole_free(&got);
+    }
+    assert_true(bytes[0] > bytes[1] && bytes[0] < bytes[1] + bytes[1] / 3);
+    whole_free(&trace);
+}
+
 static void addresses_at_the_ends(void **state) {
     (void)state;
     static const uint64_t ends[] = {0, UINT64_MAX, 1, 1ull << 63, INT64_MAX, 0, (1ull << 63) + 1, UINT64_MAX - 1};
@@ -722,6 +746,7 @@ int main(void) {
         cmocka_unit_test(every_length_around_a_batch),
         cmocka_unit_test(sizes_of_all_lengths),
         cmocka_unit_test(more_combinations_than_codes),
+        cmocka_unit_test(what_hardly_shrinks_is_stored),
         cmocka_unit_test(addresses_at_the_ends),
         cmocka_unit_test(threads_with_sparse_numbers),
         cmocka_unit_test(the_last_thread_number),

@@ -18,6 +18,7 @@
 #include "trace/native/varint.h"
 
 #define RECENT_PCS 4096u
+#define RAW_LEAST 65536u /* bytes of a column that may be stored as it is */
 #define SMALL_SIZES 256u /* sizes below this find their code in a table */
 
 /* A thread in the frame being filled. */
@@ -408,6 +409,33 @@ static int build_marks(struct rsct_encoder *encoder, uint32_t *count) {
     return 0;
 }
 
+/* A zstd frame of raw blocks (RFC 8878): magic, descriptor, content size, then blocks of up to 128 KiB. */
+#define RAW_BLOCK (1u << 17)
+static size_t raw_frame_bytes(size_t bytes) { return 9 + bytes + 3 * ((bytes + RAW_BLOCK - 1) / RAW_BLOCK); }
+
+static void put_raw_frame(uint8_t *to, const uint8_t *raw, size_t bytes) {
+    const uint32_t magic = ZSTD_MAGICNUMBER, content = (uint32_t)bytes;
+    memcpy(to, &magic, 4);
+    to[4] = 0xa0; /* a single segment, its size in 4 bytes */
+    memcpy(to + 5, &content, 4);
+    to += 9;
+    for (size_t at = 0, block; at < bytes; at += block) {
+        block = bytes - at < RAW_BLOCK ? bytes - at : RAW_BLOCK;
+        uint32_t head = (uint32_t)block << 3 | (at + block == bytes);
+        memcpy(to, &head, 3);
+        memcpy(to + 3, raw + at, block);
+        to += 3 + block;
+    }
+}
+
+/*
+ * Whether a column is better stored as it is: unpacking it would take longer than all other decoding, to save less than
+ * a fifth of it (deltas of random addresses). Not where a higher level than the usual one asks for small files.
+ */
+static int hardly_shrinks(const struct rsct_encoder *encoder, size_t stored, size_t raw_bytes) {
+    return encoder->level <= RSCT_LEVEL && raw_bytes >= RAW_LEAST && stored > raw_bytes / 5 * 4;
+}
+
 static int compress_column(struct rsct_encoder *encoder, struct rsct_frame_header *header, enum rsct_column column,
                            const void *raw, size_t raw_bytes, struct rsc_error *error) {
     header->column[column].raw_bytes = (uint32_t)raw_bytes;
@@ -418,6 +446,10 @@ static int compress_column(struct rsct_encoder *encoder, struct rsct_frame_heade
     size_t stored = ZSTD_compressCCtx(encoder->zstd, encoder->packed.bytes + encoder->packed.used, bound, raw,
                                       raw_bytes, encoder->level);
     if (ZSTD_isError(stored)) return rsc_fail(error, RSC_ENOMEM, "zstd: %s", ZSTD_getErrorName(stored));
+    if (hardly_shrinks(encoder, stored, raw_bytes) && raw_frame_bytes(raw_bytes) <= bound) {
+        put_raw_frame(encoder->packed.bytes + encoder->packed.used, raw, raw_bytes);
+        stored = raw_frame_bytes(raw_bytes);
+    }
     header->column[column].stored_bytes = (uint32_t)stored;
     encoder->packed.used += stored;
     return 0;

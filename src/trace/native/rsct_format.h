@@ -32,6 +32,7 @@
 #define RSCT_INDEX_MAGIC 0x49435352u   /* "RSCI" */
 #define RSCT_TRAILER_MAGIC 0x45435352u /* "RSCE" */
 
+#define RSCT_LEVEL 3 /* of zstd, unless given */
 #define RSCT_FRAME_ACCESSES (1u << 20)
 #define RSCT_FRAME_ACCESSES_MAX (1u << 22)
 #define RSCT_EVENTS_MAX (1u << 20)       /* in a frame */

@@ -94,16 +94,34 @@ static int reserve_payload(struct rsct_frame *frame, uint64_t bytes, struct rsc_
     return frame->payload ? 0 : rsc_fail_memory(error, "trace frame");
 }
 
-int rsct_frame_read(struct rsct_frame *frame, struct rsc_input *input, uint64_t before, struct rsc_error *error) {
+int rsct_frame_read_header(struct rsct_frame *frame, struct rsc_input *input, uint64_t before,
+                           struct rsc_error *error) {
     struct rsct_frame_header *header = &frame->header;
     frame->offset = rsc_input_offset(input);
     int status = read_whole(input, header, sizeof *header, before, "a frame header", error);
     if (status < 0) return status;
     const char *problem = rsct_frame_header_problem(header);
-    if (problem) return rsct_frame_damaged(input, before, frame->offset, problem, error);
-    uint64_t bytes = rsct_frame_payload_bytes(header);
+    return problem ? rsct_frame_damaged(input, before, frame->offset, problem, error) : 0;
+}
+
+int rsct_frame_read(struct rsct_frame *frame, struct rsc_input *input, uint64_t before, struct rsc_error *error) {
+    int status = rsct_frame_read_header(frame, input, before, error);
+    if (status < 0) return status;
+    uint64_t bytes = rsct_frame_payload_bytes(&frame->header);
     if ((status = reserve_payload(frame, bytes, error)) < 0) return status;
     return read_whole(input, frame->payload, bytes, before, "a frame", error);
+}
+
+int rsct_frame_read_columns(struct rsct_frame *frame, const struct rsc_input *input, uint64_t before,
+                            struct rsc_error *error) {
+    uint64_t bytes = rsct_frame_payload_bytes(&frame->header), from = frame->offset + sizeof frame->header;
+    int status = reserve_payload(frame, bytes, error);
+    if (status < 0) return status;
+    int64_t got = rsc_input_read_at(input, frame->payload, bytes, from, error);
+    if (got < 0) return (int)got;
+    return (uint64_t)got == bytes
+               ? 0
+               : rsct_frame_damaged(input, before, from + (uint64_t)got, "the file is cut inside a frame", error);
 }
 
 static const char *unpack_columns(struct rsct_frame *frame, const struct rsct_unpacker *unpacker) {

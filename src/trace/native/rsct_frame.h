@@ -31,6 +31,14 @@ void rsct_unpacker_free(struct rsct_unpacker *unpacker);
 /* Reads the stored frame at the input's position. `before` is the number of intact frames so far, for messages. */
 int rsct_frame_read(struct rsct_frame *frame, struct rsc_input *input, uint64_t before, struct rsc_error *error);
 
+/*
+ * The same in two steps, for an input that can be sought: the header, and from any thread the columns that follow it.
+ * `before` as above.
+ */
+int rsct_frame_read_header(struct rsct_frame *frame, struct rsc_input *input, uint64_t before, struct rsc_error *error);
+int rsct_frame_read_columns(struct rsct_frame *frame, const struct rsc_input *input, uint64_t before,
+                            struct rsc_error *error);
+
 /* Verifies and unpacks what was read. Returns NULL, or the problem. */
 const char *rsct_frame_unpack(struct rsct_frame *frame, const struct rsct_unpacker *unpacker);
 

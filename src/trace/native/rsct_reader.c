@@ -500,7 +500,17 @@ static int take_piece(struct rsc_source *source, void *to, struct rsc_error *err
     struct rsct_piece *piece = to;
     int status = at_frame(reader, error);
     if (status <= 0) return status;
-    if ((status = rsct_frame_read(&piece->frame, reader->input, reader->frames, error)) < 0) return status;
+    uint64_t offset = rsc_input_offset(reader->input), end = UINT64_MAX;
+    if (rsc_input_seekable(reader->input)) { /* the worker reads the columns, if the file has them all */
+        status = rsct_frame_read_header(&piece->frame, reader->input, reader->frames, error);
+        if (status < 0) return status;
+        end = rsc_input_offset(reader->input) + rsct_frame_payload_bytes(&piece->frame.header);
+    }
+    piece->later = end != UINT64_MAX && end <= rsc_input_file_bytes(reader->input);
+    if (piece->later) status = rsc_input_seek(reader->input, end, error);
+    else if (end == UINT64_MAX || (status = rsc_input_seek(reader->input, offset, error)) >= 0)
+        status = rsct_frame_read(&piece->frame, reader->input, reader->frames, error);
+    if (status < 0) return status;
     reader->frame_offset = piece->frame.offset;
     piece->before = reader->frames;
     if ((status = check_order(reader, &piece->frame.header, error)) < 0) return status;

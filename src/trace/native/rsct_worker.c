@@ -9,7 +9,8 @@
 struct rsct_worker {
     const struct rsc_input *input; /* its name, for messages */
     struct rsct_unpacker unpacker;
-    struct rsct_frame frame; /* unpacked; the payload is the piece's */
+    struct rsct_frame frame; /* unpacked; the payload is `own` or the piece's */
+    struct rsct_frame own;   /* columns that were read here */
     struct rsct_decoder *decoder;
     const struct rsct_piece *piece;
     uint32_t done; /* accesses of the frame */
@@ -21,6 +22,7 @@ void rsct_worker_free(void *to) {
     struct rsct_worker *worker = to;
     worker->frame.payload = NULL;
     rsct_frame_free(&worker->frame);
+    rsct_frame_free(&worker->own);
     rsct_unpacker_free(&worker->unpacker);
     rsct_decoder_free(worker->decoder);
     free(worker);
@@ -50,6 +52,13 @@ int rsct_worker_start(void *to, void *from, struct rsc_error *error) {
     frame->offset = piece->frame.offset;
     frame->payload = piece->frame.payload;
     worker->done = 0;
+    if (piece->later) {
+        worker->own.header = piece->frame.header;
+        worker->own.offset = piece->frame.offset;
+        int status = rsct_frame_read_columns(&worker->own, worker->input, piece->before, error);
+        if (status < 0) return status;
+        frame->payload = worker->own.payload;
+    }
     const char *problem = rsct_frame_unpack(frame, &worker->unpacker);
     if (!problem) problem = rsct_decoder_start(worker->decoder, frame);
     return problem ? piece_damaged(worker, problem, error) : 0;

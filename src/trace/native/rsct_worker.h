@@ -9,7 +9,8 @@
 #include "trace/pieces.h"
 
 struct rsct_piece {
-    struct rsct_frame frame; /* as stored */
+    struct rsct_frame frame; /* as stored; its columns have not been read if `later` */
+    int later;
     uint64_t before;         /* frames before it */
 };
 void rsct_piece_free(void *piece);

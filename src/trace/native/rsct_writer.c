@@ -123,7 +123,7 @@ int rsct_writer_open(struct rsct_writer **out, struct rsc_output_file *file,
     writer->options.command = strdup(options->command ? options->command : "");
     writer->options.filter = strdup(options->filter ? options->filter : "");
     if (!writer->options.frame_accesses) writer->options.frame_accesses = usual_frame(options->max_bytes);
-    if (!writer->options.level) writer->options.level = 3;
+    if (!writer->options.level) writer->options.level = RSCT_LEVEL;
     writer->pcs = options->pcs != 0;
     int status = 0;
     if (!writer->options.source || !writer->options.command || !writer->options.filter)
