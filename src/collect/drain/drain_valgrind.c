@@ -14,57 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/drain/drain_state.h"
+#include "collect/drain/block_reader.h"
 #include "collect/drain/thread_turns.h"
-#include "runtime/pieces/block_accesses.h"
 
-#define ADDRESS RSC_BLOCK_ADDRESS
-#define KINDS (RSC_BLOCK_READS | RSC_BLOCK_WRITES)
-#define NO_PIECE (~0u)
-#define ENTRIES_MOST 1023u /* as many as a plan's head can claim */
-#define EVENTS_MOST RSC_BATCH_ACCESSES
-#define SPARE (2 * ENTRIES_MOST + RSC_STRING_PARTS)
 #define FRAME_MOST 65536u /* bytes of a frame that a forked child returns from */
 #define THREADS_MOST 4097u /* Valgrind's --max-threads, and one */
 #define LENGTH_AND_PLAN 0x3ffffffffffull /* of a start */
-
-/* One of the program's threads. */
-struct block_thread {
-    int known;
-    uint32_t number;
-    uint64_t tid;
-    int stack_known;
-    uint64_t skipped; /* of a sample of lines: references since its last kept one */
-    uint32_t ends; /* how its last block ended, and where */
-    uint64_t end_pc;
-    /* For a region, stack pointers: */
-    uint64_t top;     /* of its first block; more is another stack, such as a signal handler's */
-    uint64_t entered; /* where it called the region's function; 0: it is not in it */
-};
-
-struct rsc_block_reader {
-    struct block_thread *threads;
-    uint32_t thread_count;
-    struct block_thread *now; /* NULL: none yet */
-    uint64_t process;
-    /* The piece of code that is running: */
-    uint32_t piece; /* NO_PIECE: none */
-    uint32_t entry; /* words so far */
-    uint32_t continued; /* instructions that began before: 1 for a string's next iteration */
-    struct rsc_block_joins joins;
-    int recording;
-    int marked; /* between the marks */
-    uint64_t passed; /* instructions so far, towards the window */
-    /* Of several threads: */
-    struct rsc_turns *turns; /* NULL: there has been one so far */
-    uint32_t filling;        /* the thread whose words come now */
-    uint32_t living;         /* threads that have not ended */
-    int taking;              /* the round is complete and being taken */
-    uint32_t gathered;       /* words of the ring block in rounds */
-};
-
-/* Read once: the program may change it between a check and its use. */
-static inline uint64_t look(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 void rsc_block_reader_free(struct rsc_block_reader *reader) {
     if (!reader) return;
@@ -82,7 +37,7 @@ static inline struct rsc_block_accesses batch_of(const struct rsc_drain *drain, 
 }
 
 /* Strings that are being joined; they are complete. */
-static void put_strings(struct rsc_drain *drain, struct rsc_drain_cursor *cursor) {
+void rsc_reader_put_strings(struct rsc_drain *drain, struct rsc_drain_cursor *cursor) {
     struct rsc_block_accesses batch = batch_of(drain, cursor);
     rsc_block_put_strings(&batch, &cursor->reader->joins, 1);
     drain->count = batch.count;
@@ -92,18 +47,19 @@ static void put_strings(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
 static uint32_t take_words(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const uint64_t *words, uint32_t at,
                            uint32_t count) {
     struct rsc_block_reader *reader = cursor->reader;
-    if (reader->piece == NO_PIECE) return at;
+    if (reader->piece == RSC_NO_PIECE) return at;
     const struct rsc_block_piece *piece = &drain->pieces.pieces[reader->piece];
     struct rsc_block_accesses batch = batch_of(drain, cursor);
     for (; reader->entry < piece->count && at < count; at++, reader->entry++) {
-        const uint64_t word = look(&words[at]), flags = drain->pieces.flags[piece->first + reader->entry];
+        const uint64_t word = rsc_reader_look(&words[at]), flags = drain->pieces.flags[piece->first + reader->entry];
         const struct rsc_block_place *place = &drain->pieces.places[piece->first + reader->entry];
         if (word >> 56) break; /* a start or a record */
-        if (!(word & ADDRESS) || !reader->recording) continue;
+        if (!(word & RSC_BLOCK_ADDRESS) || !reader->recording) continue;
         if (flags == RSC_BLOCK_READS || flags == RSC_BLOCK_WRITES)
             rsc_block_put(&batch, word, place->pc, place->meta & 0xff, place->meta >> 32);
-        else if (flags & KINDS)
-            rsc_block_put_any(&batch, &reader->joins, word & ADDRESS, place->pc, (uint32_t)(place->meta & 0xff), flags);
+        else if (flags & RSC_BLOCK_KINDS)
+            rsc_block_put_any(&batch, &reader->joins, word & RSC_BLOCK_ADDRESS, place->pc,
+                              (uint32_t)(place->meta & 0xff), flags);
     }
     drain->count = batch.count;
     return at;
@@ -137,8 +93,8 @@ static void count_instructions(struct rsc_drain *drain, struct rsc_block_reader 
 }
 
 /* The running piece is over: its instructions are known. */
-static void end_code(struct rsc_drain *drain, struct rsc_block_reader *reader) {
-    if (reader->piece == NO_PIECE) return;
+void rsc_reader_end_code(struct rsc_drain *drain, struct rsc_block_reader *reader) {
+    if (reader->piece == RSC_NO_PIECE) return;
     const struct rsc_block_piece *piece = &drain->pieces.pieces[reader->piece];
     uint32_t instructions = piece->instructions;
     for (uint32_t i = 0; reader->entry < piece->count && i < piece->exit_count; i++) {
@@ -146,7 +102,7 @@ static void end_code(struct rsc_drain *drain, struct rsc_block_reader *reader) {
         if (left->accesses == reader->entry) instructions = left->instructions;
     }
     if (instructions >= reader->continued) instructions -= reader->continued;
-    reader->piece = NO_PIECE;
+    reader->piece = RSC_NO_PIECE;
     reader->entry = reader->continued = 0;
     reader->joins.joins = 0;
     count_instructions(drain, reader, instructions);
@@ -158,7 +114,7 @@ static void end_code(struct rsc_drain *drain, struct rsc_block_reader *reader) {
  * A piece of code begins with this stack pointer, which shows whether the thread is in the region's function, however
  * it left: returns, longjmp and exceptions all leave the stack above where the function was called. 0: not known.
  */
-static void follow_region(struct block_thread *thread, const struct rsc_block_piece *piece, uint64_t stack) {
+static void follow_region(struct rsc_block_thread *thread, const struct rsc_block_piece *piece, uint64_t stack) {
     if (!stack) return;
     if (!thread->top ||
         (thread->ends == RSC_PLAN_ENDS_RETURN && stack > thread->top && stack - thread->top < FRAME_MOST))
@@ -170,7 +126,7 @@ static void follow_region(struct block_thread *thread, const struct rsc_block_pi
 /* The jump that ended the thread's last block, now that its target is known. */
 static int take_jump(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t pc,
                      int calls_wanted) {
-    struct block_thread *thread = cursor->reader->now;
+    struct rsc_block_thread *thread = cursor->reader->now;
     const int is_call = thread->ends == RSC_PLAN_ENDS_CALL;
     if (!calls_wanted || !cursor->reader->recording) return 0;
     struct rsc_record record = {pc, is_call ? rsc_record_word(RSC_RECORD_CALL, 1, thread->end_pc)
@@ -180,9 +136,9 @@ static int take_jump(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, s
 
 /* ---- words ---- */
 
-/* The piece of the start at words[*at], which is moved past it; NO_PIECE: it is invalid. */
-static uint32_t find_piece(struct rsc_drain *drain, const uint64_t *words, uint32_t *at, uint32_t count,
-                           uint64_t start) {
+/* The piece of the start at words[*at], which is moved past it; RSC_NO_PIECE: it is invalid. */
+uint32_t rsc_reader_find_piece(struct rsc_drain *drain, const uint64_t *words, uint32_t *at, uint32_t count,
+                               uint64_t start) {
     uint32_t used = 0, from = ++*at;
     if (!(start & RSC_START_INLINE))
         return rsc_block_pieces_find(&drain->pieces, drain->ring->plans, start & 0xffffffffu);
@@ -194,20 +150,20 @@ static uint32_t find_piece(struct rsc_drain *drain, const uint64_t *words, uint3
 static int take_start(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                       const uint64_t *words, uint32_t *at, uint32_t count) {
     struct rsc_block_reader *reader = cursor->reader;
-    struct block_thread *thread = reader->now;
-    const uint64_t start = look(&words[*at]);
+    struct rsc_block_thread *thread = reader->now;
+    const uint64_t start = rsc_reader_look(&words[*at]);
     int status = 0;
-    end_code(drain, reader);
-    const uint32_t number = find_piece(drain, words, at, count, start);
-    if (number == NO_PIECE || !thread) return 0;
+    rsc_reader_end_code(drain, reader);
+    const uint32_t number = rsc_reader_find_piece(drain, words, at, count, start);
+    if (number == RSC_NO_PIECE || !thread) return 0;
     const struct rsc_block_piece *piece = &drain->pieces.pieces[number];
     const int goes_on = thread->ends == RSC_PLAN_ENDS_REP && piece->pc == thread->end_pc;
-    if (reader->joins.part_count && !goes_on) put_strings(drain, cursor);
+    if (reader->joins.part_count && !goes_on) rsc_reader_put_strings(drain, cursor);
     if (!(start & RSC_START_RESUMED) && (thread->ends == RSC_PLAN_ENDS_CALL || thread->ends == RSC_PLAN_ENDS_RETURN))
         status = take_jump(drain, cursor, slot, piece->pc, (start & RSC_START_CALLS) != 0);
     if (is_limited(drain)) {
         const int has_stack = piece->count && *at < count && (drain->pieces.flags[piece->first] & RSC_BLOCK_STACK);
-        follow_region(thread, piece, has_stack ? look(&words[*at]) & ADDRESS : 0);
+        follow_region(thread, piece, has_stack ? rsc_reader_look(&words[*at]) & RSC_BLOCK_ADDRESS : 0);
         set_recording(drain, reader);
     }
     reader->piece = number;
@@ -232,21 +188,21 @@ static inline void put_jump(struct rsc_drain *drain, const struct rsc_drain_curs
 }
 
 /*
- * Simple pieces, one after the other, while everything is recorded: the same as take_next() does, in fewer steps.
+ * Simple pieces, one after the other, while everything is recorded: the same as rsc_reader_take_next() does, in fewer steps.
  * Returns where it stops.
  */
 static uint32_t take_simple(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const uint64_t *words,
                             uint32_t at, uint32_t end) {
     struct rsc_block_reader *reader = cursor->reader;
-    struct block_thread *thread = reader->now;
+    struct rsc_block_thread *thread = reader->now;
     const struct rsc_block_pieces *pieces = &drain->pieces;
     const uint64_t space = cursor->space, thread_bits = (uint64_t)cursor->number << 40;
     uint64_t *const addrs = drain->addr, *const metas = drain->meta, *const pcs = drain->pc;
     uint32_t ends = thread->ends, count = drain->count;
     uint64_t end_pc = thread->end_pc, instructions = 0;
-    while (at < end && count < RSC_BATCH_ACCESSES - SPARE && drain->event_count < drain->event_room) {
+    while (at < end && count < RSC_BATCH_ACCESSES - RSC_READER_SPARE && drain->event_count < drain->event_room) {
         /* The length is in the plan too, but the next start can be read before the plan is. */
-        const uint64_t start = look(&words[at]), offset = start & 0xffffffffu;
+        const uint64_t start = rsc_reader_look(&words[at]), offset = start & 0xffffffffu;
         const uint32_t length = rsc_start_length(start);
         if ((start & ~(RSC_START_CALLS | LENGTH_AND_PLAN)) != RSC_START) break;
         const uint32_t number = offset < RSC_PLAN_WORDS && pieces->number_of ? pieces->number_of[offset] : 0;
@@ -260,7 +216,7 @@ static uint32_t take_simple(struct rsc_drain *drain, struct rsc_drain_cursor *cu
         const struct rsc_block_place *place = &pieces->places[piece->first];
         const uint64_t *word = &words[at + 1];
         for (uint32_t i = 1; i < length; i++, place++, word++) {
-            const uint64_t addr = look(word) & ADDRESS;
+            const uint64_t addr = rsc_reader_look(word) & RSC_BLOCK_ADDRESS;
             addrs[count] = addr | space;
             metas[count] = place->meta | thread_bits;
             pcs[count] = place->pc | space;
@@ -281,10 +237,10 @@ static uint32_t take_simple(struct rsc_drain *drain, struct rsc_drain_cursor *cu
 /* ---- threads ---- */
 
 /* The slot's first thread was numbered with it. */
-static int number_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct block_thread *thread) {
+static int number_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_block_thread *thread) {
     struct rsc_block_reader *reader = cursor->reader;
     reader->living++;
-    *thread = (struct block_thread){.known = 1, .number = cursor->number, .tid = cursor->tid};
+    *thread = (struct rsc_block_thread){.known = 1, .number = cursor->number, .tid = cursor->tid};
     if (!reader->now) return rsc_guest_maps_first_stack(drain->maps, reader->process, thread->tid);
     uint64_t pid = rsc_drain_process_number(drain, reader->process);
     int status = rsc_drain_number_thread(drain, pid, &thread->tid, &thread->number);
@@ -292,22 +248,22 @@ static int number_thread(struct rsc_drain *drain, struct rsc_drain_cursor *curso
                       : rsc_drain_add_event(drain, RSC_EVENT_THREAD_START, thread->number, thread->tid, pid, NULL, 0);
 }
 
-static int take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record) {
+int rsc_reader_take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record) {
     struct rsc_block_reader *reader = cursor->reader;
     const uint32_t id = (uint32_t)record->addr;
     int status = 0;
     if (id >= THREADS_MOST) return 0;
     if (id >= reader->thread_count) {
         uint32_t place = reader->now ? (uint32_t)(reader->now - reader->threads) : 0;
-        struct block_thread *threads = realloc(reader->threads, (id + 1) * sizeof *threads);
+        struct rsc_block_thread *threads = realloc(reader->threads, (id + 1) * sizeof *threads);
         if (!threads) return RSC_ENOMEM;
         memset(threads + reader->thread_count, 0, (id + 1 - reader->thread_count) * sizeof *threads);
         reader->threads = threads;
         reader->thread_count = id + 1;
         if (reader->now) reader->now = &threads[place];
     }
-    struct block_thread *thread = &reader->threads[id];
-    put_strings(drain, cursor);
+    struct rsc_block_thread *thread = &reader->threads[id];
+    rsc_reader_put_strings(drain, cursor);
     if (!rsc_record_pc(record->word)) reader->filling = id;
     if (rsc_record_pc(record->word)) { /* it has ended */
         if (!thread->known) return 0;
@@ -335,8 +291,8 @@ static int take_record(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
     struct rsc_block_reader *reader = cursor->reader;
     const uint32_t type = rsc_record_type(record->word);
     if (type == RSC_RECORD_SWITCH) {
-        end_code(drain, reader);
-        return take_switch(drain, cursor, record);
+        rsc_reader_end_code(drain, reader);
+        return rsc_reader_take_switch(drain, cursor, record);
     }
     if (type == RSC_RECORD_MARKER) {
         reader->marked = rsc_record_pc(record->word) != 0;
@@ -354,7 +310,7 @@ static int make_reader(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
     cursor->reader = calloc(1, sizeof *cursor->reader);
     if (!cursor->reader) return RSC_ENOMEM;
     cursor->reader->process = rsc_process_id(slot->image, slot->pid);
-    cursor->reader->piece = NO_PIECE;
+    cursor->reader->piece = RSC_NO_PIECE;
     set_recording(drain, cursor->reader);
     return 0;
 }
@@ -388,185 +344,50 @@ static int begin_left(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
     return 1;
 }
 
-static int take_next(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
-                     const uint64_t *words, uint32_t count, uint32_t *at) {
-    const uint64_t word = look(&words[*at]);
+int rsc_reader_take_next(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                         const uint64_t *words, uint32_t count, uint32_t *at) {
+    const uint64_t word = rsc_reader_look(&words[*at]);
     int status = 0;
     if (word & RSC_START) {
         status = take_start(drain, cursor, slot, words, at, count);
     } else if (word >> 56 && *at + 1 < count) {
-        const struct rsc_record record = {look(&words[*at + 1]), word};
+        const struct rsc_record record = {rsc_reader_look(&words[*at + 1]), word};
         status = take_record(drain, cursor, slot, &record);
         *at += 2;
-    } else if (!word || cursor->reader->piece == NO_PIECE) {
+    } else if (!word || cursor->reader->piece == RSC_NO_PIECE) {
         ++*at; /* not written by our code */
     }
     if (status < 0) return status;
     uint32_t after = take_words(drain, cursor, words, *at, count);
-    if (after == *at && !(look(&words[*at < count ? *at : 0]) >> 56)) cursor->reader->piece = NO_PIECE;
+    if (after == *at && !(rsc_reader_look(&words[*at < count ? *at : 0]) >> 56)) cursor->reader->piece = RSC_NO_PIECE;
     *at = after;
     return status;
 }
 
-/* ---- several threads ---- */
-
-/* One block of code with its words, from `at` on, which is a start. */
-static int gather_code(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint32_t *at) {
-    struct rsc_block_reader *reader = cursor->reader;
-    const uint64_t *words = cursor->block.words;
-    const uint32_t first = *at, number = find_piece(drain, words, at, cursor->count, look(&words[first]));
-    const struct rsc_block_piece *piece = number == NO_PIECE ? NULL : &drain->pieces.pieces[number];
-    int status = rsc_turns_begin(reader->turns, reader->filling);
-    for (uint32_t i = first; !status && i < *at && i < cursor->count; i++)
-        status = rsc_turns_word(reader->turns, look(&words[i]));
-    for (uint32_t entry = 0; !status && *at < cursor->count;) {
-        const uint64_t word = look(&words[*at]);
-        const uint32_t type = rsc_record_type(word);
-        if (word & RSC_START ||
-            (word >> 56 && type != RSC_RECORD_ALLOC && type != RSC_RECORD_FREE && type != RSC_RECORD_MARKER))
-            break;
-        status = rsc_turns_word(reader->turns, word);
-        ++*at;
-        if (word >> 56) { /* a record, of two words */
-            if (!status && *at < cursor->count) status = rsc_turns_word(reader->turns, look(&words[(*at)++]));
-            continue;
-        }
-        if (!status && piece && entry < piece->count) {
-            const uint32_t place = piece->first + entry;
-            const uint64_t flags = drain->pieces.flags[place];
-            if (word & ADDRESS && flags & KINDS)
-                status =
-                    rsc_turns_access(reader->turns, word & ADDRESS, (uint32_t)(drain->pieces.places[place].meta & 0xff),
-                                     (flags & RSC_BLOCK_WRITES) != 0);
-        }
-        entry++;
-    }
-    if (!status) rsc_turns_end(reader->turns, piece && piece->ends == RSC_PLAN_ENDS_REP);
-    return status;
-}
-
-/* Adds to the round, from `at` on, or finds that it is complete. */
-static int gather(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint32_t *at) {
-    struct rsc_block_reader *reader = cursor->reader;
-    const uint64_t word = look(&cursor->block.words[*at]);
-    const int is_last = *at + 1 >= cursor->count;
-    if (word & RSC_START) {
-        int status = gather_code(drain, cursor, at);
-        reader->taking = rsc_turns_full(reader->turns);
-        return status;
-    }
-    if (!(word >> 56) || is_last) {
-        ++*at; /* not written by our code */
-        return 0;
-    }
-    const struct rsc_record record = {look(&cursor->block.words[*at + 1]), word};
-    const uint32_t type = rsc_record_type(word);
-    if (type == RSC_RECORD_SWITCH || type == RSC_RECORD_CALLED) {
-        /* A thread that was in the round runs again, or has ended, or calls the system: all others are in step then. */
-        if (type == RSC_RECORD_SWITCH && !rsc_record_pc(word) ? rsc_turns_has(reader->turns, (uint32_t)record.addr)
-                                                              : rsc_turns_any(reader->turns)) {
-            reader->taking = 1;
-            return 0;
-        }
-        *at += 2;
-        if (type == RSC_RECORD_CALLED) return 0;
-        end_code(drain, reader);
-        return take_switch(drain, cursor, &record);
-    }
-    int status = rsc_turns_begin(reader->turns, reader->filling);
-    if (!status) status = rsc_turns_word(reader->turns, word);
-    if (!status) status = rsc_turns_word(reader->turns, record.addr);
-    if (!status) rsc_turns_end(reader->turns, 0);
-    *at += 2;
-    return status;
-}
-
-static int take_unit(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
-                     const struct rsc_turn_unit *unit) {
-    struct rsc_block_reader *reader = cursor->reader;
-    struct block_thread *thread = unit->thread < reader->thread_count ? &reader->threads[unit->thread] : reader->now;
-    int status = 0;
-    if (thread != reader->now) {
-        end_code(drain, reader);
-        put_strings(drain, cursor);
-        reader->now = thread;
-        cursor->number = thread->number;
-        cursor->tid = thread->tid;
-        cursor->stack_known = thread->stack_known;
-    }
-    for (uint32_t at = 0; at < unit->count && status >= 0;)
-        status = take_next(drain, cursor, slot, unit->words, unit->count, &at);
-    return status;
-}
-
-/* Returns where it stops; everything before is taken, or in the round. */
-static int take_turns(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint32_t *at) {
-    struct rsc_block_reader *reader = cursor->reader;
-    struct rsc_turn_unit unit;
-    int status = 0;
-    while (status >= 0 && drain->count < RSC_BATCH_ACCESSES - SPARE && drain->event_count < EVENTS_MOST) {
-        if (!reader->taking && (!cursor->block.words || *at >= cursor->count)) break;
-        if (!reader->taking && reader->living < 2 && !rsc_turns_any(reader->turns)) break;
-        if (!reader->taking) status = gather(drain, cursor, at);
-        else if (!rsc_turns_next(reader->turns, &unit)) reader->taking = 0;
-        else status = take_unit(drain, cursor, slot, &unit);
-    }
-    return status;
-}
-
-static int take_in_turns(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
-    struct rsc_block_reader *reader = cursor->reader;
-    const uint32_t before = drain->count;
-    uint32_t at = reader->gathered > cursor->at ? reader->gathered : cursor->at;
-    int status = take_turns(drain, cursor, slot, &at);
-    drain->stats.accesses += drain->count - before;
-    reader->gathered = at;
-    if (status < 0 || reader->taking) {
-        cursor->at = at < cursor->count ? at : cursor->count - 1; /* not done with the block */
-        cursor->passed = cursor->at;
-        return status < 0 ? status : 0;
-    }
-    if (!cursor->block.words) { /* what was left */
-        put_strings(drain, cursor);
-        at = cursor->count;
-    }
-    cursor->passed = cursor->at = at;
-    if (reader->living < 2 && !rsc_turns_any(reader->turns)) { /* as before there were others */
-        rsc_turns_free(reader->turns);
-        reader->turns = NULL;
-        reader->gathered = 0;
-    }
-    if (at < cursor->count) return 0;
-    reader->gathered = 0;
-    end_code(drain, reader);
-    if (cursor->block.words && cursor->block.is_last) rsc_drain_free_block(cursor, slot);
-    return 0;
-}
-
 static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t most) {
-    if (cursor->reader->turns) return take_in_turns(drain, cursor, slot);
+    if (cursor->reader->turns) return rsc_reader_take_turns(drain, cursor, slot);
     const uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + (uint32_t)most;
     const uint32_t before = drain->count;
     uint32_t at = cursor->at;
     int status = 0;
     if (!cursor->block.words) {
-        put_strings(drain, cursor);
+        rsc_reader_put_strings(drain, cursor);
         at = end;
     }
-    while (at < end && status >= 0 && !cursor->reader->turns && drain->count < RSC_BATCH_ACCESSES - SPARE &&
-           drain->event_count < EVENTS_MOST) {
-        status = take_next(drain, cursor, slot, cursor->block.words, cursor->count, &at);
+    while (at < end && status >= 0 && !cursor->reader->turns && drain->count < RSC_BATCH_ACCESSES - RSC_READER_SPARE &&
+           drain->event_count < RSC_READER_EVENTS) {
+        status = rsc_reader_take_next(drain, cursor, slot, cursor->block.words, cursor->count, &at);
         const struct rsc_block_reader *reader = cursor->reader;
         if (status < 0 || at >= end || !reader->now || reader->joins.part_count || is_limited(drain) ||
-            !(look(&cursor->block.words[at]) & RSC_START))
+            !(rsc_reader_look(&cursor->block.words[at]) & RSC_START))
             continue;
-        end_code(drain, cursor->reader);
+        rsc_reader_end_code(drain, cursor->reader);
         at = take_simple(drain, cursor, cursor->block.words, at, end);
     }
     drain->stats.accesses += drain->count - before;
     cursor->passed = cursor->at = at;
     if (status < 0 || at < cursor->count || !cursor->block.words) return status < 0 ? status : 0;
-    end_code(drain, cursor->reader); /* blocks of code do not cross ring blocks */
+    rsc_reader_end_code(drain, cursor->reader); /* blocks of code do not cross ring blocks */
     if (cursor->block.is_last) rsc_drain_free_block(cursor, slot);
     return 0;
 }
@@ -576,7 +397,7 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
 int rsc_drain_take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_slot *slot,
                           const struct rsc_record *record) {
     if (!cursor->reader && make_reader(drain, cursor, slot) < 0) return RSC_ENOMEM;
-    return take_switch(drain, cursor, record);
+    return rsc_reader_take_switch(drain, cursor, record);
 }
 
 static int begin_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
@@ -587,7 +408,8 @@ static int begin_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
     drain->stats.instructions += found->instructions;
     cursor->count = found->count / 2;
     for (uint32_t i = 0; i < cursor->count; i++)
-        cursor->records[i] = (struct rsc_record){look(&found->words[2 * i + 1]), look(&found->words[2 * i])};
+        cursor->records[i] =
+            (struct rsc_record){rsc_reader_look(&found->words[2 * i + 1]), rsc_reader_look(&found->words[2 * i])};
     const uint64_t steps = rsc_drain_count_lines(cursor->records, cursor->count);
     cursor->step_ns_256 =
         steps && found->end_ns > found->start_ns ? (found->end_ns - found->start_ns) * 256 / steps : 0;
@@ -602,8 +424,8 @@ static int begin_left_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cu
     const uint32_t count = rsc_drain_count_unpublished(slot->raw, RSC_RAW_WORDS);
     if (!count) return 0;
     rsc_drain_take_untold(drain, cursor, slot);
-    cursor->reader->now->ends = (uint32_t)look(&slot->own[0]) & 15;
-    cursor->reader->now->end_pc = look(&slot->own[1]) & ADDRESS;
+    cursor->reader->now->ends = (uint32_t)rsc_reader_look(&slot->own[0]) & 15;
+    cursor->reader->now->end_pc = rsc_reader_look(&slot->own[1]) & RSC_BLOCK_ADDRESS;
     cursor->block = (struct rsc_found_block){.words = slot->raw, .count = count, .is_left = 1};
     cursor->passed = cursor->at = 0;
     cursor->count = count;
@@ -622,8 +444,8 @@ static int filter_batch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
     memcpy(copy + 2 * (size_t)count, drain->pc + first, count * sizeof *copy);
     drain->count = first;
     for (uint32_t i = 0; i < count; i++)
-        rsc_drain_filter(drain, cursor, copy[i] & ADDRESS, (uint32_t)(copy[count + i] & 0xff),
-                         (int)(copy[count + i] >> 32 & 1), copy[2 * (size_t)count + i] & ADDRESS);
+        rsc_drain_filter(drain, cursor, copy[i] & RSC_BLOCK_ADDRESS, (uint32_t)(copy[count + i] & 0xff),
+                         (int)(copy[count + i] >> 32 & 1), copy[2 * (size_t)count + i] & RSC_BLOCK_ADDRESS);
     free(copy);
     return 0;
 }
@@ -631,12 +453,12 @@ static int filter_batch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
 static int take_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t most) {
     int status = 0;
     if (!cursor->block.words) return rsc_drain_take_lines(drain, cursor, slot, most);
-    while (cursor->at < cursor->count && !status && drain->count < RSC_BATCH_ACCESSES - 4 * SPARE) {
+    while (cursor->at < cursor->count && !status && drain->count < RSC_BATCH_ACCESSES - 4 * RSC_READER_SPARE) {
         const uint32_t before = drain->count;
-        status = take_next(drain, cursor, slot, cursor->block.words, cursor->count, &cursor->at);
+        status = rsc_reader_take_next(drain, cursor, slot, cursor->block.words, cursor->count, &cursor->at);
         if (cursor->at >= cursor->count) {
-            end_code(drain, cursor->reader);
-            put_strings(drain, cursor);
+            rsc_reader_end_code(drain, cursor->reader);
+            rsc_reader_put_strings(drain, cursor);
         }
         if (status >= 0) status = filter_batch(drain, cursor, before);
     }
@@ -646,7 +468,7 @@ static int take_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
 
 const struct rsc_drain_mode rsc_drain_valgrind_lines = {
     .looks_itself = 1,
-    .spare = 4 * SPARE,
+    .spare = 4 * RSC_READER_SPARE,
     .begin = begin_lines,
     .begin_left = begin_left_lines,
     .take = take_lines,
@@ -655,7 +477,7 @@ const struct rsc_drain_mode rsc_drain_valgrind_lines = {
 };
 
 const struct rsc_drain_mode rsc_drain_valgrind = {
-    .spare = SPARE,
+    .spare = RSC_READER_SPARE,
     .begin = begin,
     .begin_left = begin_left,
     .take = take,

@@ -1,0 +1,143 @@
+/*
+ * drain_turns.c - several threads under Valgrind, which ran one at a time: gathers what each did in its last slice, and
+ * takes it into batches in turns (thread_turns.h).
+ */
+#include "collect/drain/block_reader.h"
+#include "collect/drain/thread_turns.h"
+
+/* One block of code with its words, from `at` on, which is a start. */
+static int gather_code(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint32_t *at) {
+    struct rsc_block_reader *reader = cursor->reader;
+    const uint64_t *words = cursor->block.words;
+    const uint32_t first = *at,
+                   number = rsc_reader_find_piece(drain, words, at, cursor->count, rsc_reader_look(&words[first]));
+    const struct rsc_block_piece *piece = number == RSC_NO_PIECE ? NULL : &drain->pieces.pieces[number];
+    int status = rsc_turns_begin(reader->turns, reader->filling);
+    for (uint32_t i = first; !status && i < *at && i < cursor->count; i++)
+        status = rsc_turns_word(reader->turns, rsc_reader_look(&words[i]));
+    for (uint32_t entry = 0; !status && *at < cursor->count;) {
+        const uint64_t word = rsc_reader_look(&words[*at]);
+        const uint32_t type = rsc_record_type(word);
+        if (word & RSC_START ||
+            (word >> 56 && type != RSC_RECORD_ALLOC && type != RSC_RECORD_FREE && type != RSC_RECORD_MARKER))
+            break;
+        status = rsc_turns_word(reader->turns, word);
+        ++*at;
+        if (word >> 56) { /* a record, of two words */
+            if (!status && *at < cursor->count)
+                status = rsc_turns_word(reader->turns, rsc_reader_look(&words[(*at)++]));
+            continue;
+        }
+        if (!status && piece && entry < piece->count) {
+            const uint32_t place = piece->first + entry;
+            const uint64_t flags = drain->pieces.flags[place];
+            if (word & RSC_BLOCK_ADDRESS && flags & RSC_BLOCK_KINDS)
+                status = rsc_turns_access(reader->turns, word & RSC_BLOCK_ADDRESS,
+                                          (uint32_t)(drain->pieces.places[place].meta & 0xff),
+                                          (flags & RSC_BLOCK_WRITES) != 0);
+        }
+        entry++;
+    }
+    if (!status) rsc_turns_end(reader->turns, piece && piece->ends == RSC_PLAN_ENDS_REP);
+    return status;
+}
+
+/* Adds to the round, from `at` on, or finds that it is complete. */
+static int gather(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint32_t *at) {
+    struct rsc_block_reader *reader = cursor->reader;
+    const uint64_t word = rsc_reader_look(&cursor->block.words[*at]);
+    const int is_last = *at + 1 >= cursor->count;
+    if (word & RSC_START) {
+        int status = gather_code(drain, cursor, at);
+        reader->taking = rsc_turns_full(reader->turns);
+        return status;
+    }
+    if (!(word >> 56) || is_last) {
+        ++*at; /* not written by our code */
+        return 0;
+    }
+    const struct rsc_record record = {rsc_reader_look(&cursor->block.words[*at + 1]), word};
+    const uint32_t type = rsc_record_type(word);
+    if (type == RSC_RECORD_SWITCH || type == RSC_RECORD_CALLED) {
+        /* A thread that was in the round runs again, or has ended, or calls the system: all others are in step then. */
+        if (type == RSC_RECORD_SWITCH && !rsc_record_pc(word) ? rsc_turns_has(reader->turns, (uint32_t)record.addr)
+                                                              : rsc_turns_any(reader->turns)) {
+            reader->taking = 1;
+            return 0;
+        }
+        *at += 2;
+        if (type == RSC_RECORD_CALLED) return 0;
+        rsc_reader_end_code(drain, reader);
+        return rsc_reader_take_switch(drain, cursor, &record);
+    }
+    int status = rsc_turns_begin(reader->turns, reader->filling);
+    if (!status) status = rsc_turns_word(reader->turns, word);
+    if (!status) status = rsc_turns_word(reader->turns, record.addr);
+    if (!status) rsc_turns_end(reader->turns, 0);
+    *at += 2;
+    return status;
+}
+
+static int take_unit(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                     const struct rsc_turn_unit *unit) {
+    struct rsc_block_reader *reader = cursor->reader;
+    struct rsc_block_thread *thread =
+        unit->thread < reader->thread_count ? &reader->threads[unit->thread] : reader->now;
+    int status = 0;
+    if (thread != reader->now) {
+        rsc_reader_end_code(drain, reader);
+        rsc_reader_put_strings(drain, cursor);
+        reader->now = thread;
+        cursor->number = thread->number;
+        cursor->tid = thread->tid;
+        cursor->stack_known = thread->stack_known;
+    }
+    for (uint32_t at = 0; at < unit->count && status >= 0;)
+        status = rsc_reader_take_next(drain, cursor, slot, unit->words, unit->count, &at);
+    return status;
+}
+
+/* Returns where it stops; everything before is taken, or in the round. */
+static int take_turns(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint32_t *at) {
+    struct rsc_block_reader *reader = cursor->reader;
+    struct rsc_turn_unit unit;
+    int status = 0;
+    while (status >= 0 && drain->count < RSC_BATCH_ACCESSES - RSC_READER_SPARE &&
+           drain->event_count < RSC_READER_EVENTS) {
+        if (!reader->taking && (!cursor->block.words || *at >= cursor->count)) break;
+        if (!reader->taking && reader->living < 2 && !rsc_turns_any(reader->turns)) break;
+        if (!reader->taking) status = gather(drain, cursor, at);
+        else if (!rsc_turns_next(reader->turns, &unit)) reader->taking = 0;
+        else status = take_unit(drain, cursor, slot, &unit);
+    }
+    return status;
+}
+
+int rsc_reader_take_turns(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
+    struct rsc_block_reader *reader = cursor->reader;
+    const uint32_t before = drain->count;
+    uint32_t at = reader->gathered > cursor->at ? reader->gathered : cursor->at;
+    int status = take_turns(drain, cursor, slot, &at);
+    drain->stats.accesses += drain->count - before;
+    reader->gathered = at;
+    if (status < 0 || reader->taking) {
+        cursor->at = at < cursor->count ? at : cursor->count - 1; /* not done with the block */
+        cursor->passed = cursor->at;
+        return status < 0 ? status : 0;
+    }
+    if (!cursor->block.words) { /* what was left */
+        rsc_reader_put_strings(drain, cursor);
+        at = cursor->count;
+    }
+    cursor->passed = cursor->at = at;
+    if (reader->living < 2 && !rsc_turns_any(reader->turns)) { /* as before there were others */
+        rsc_turns_free(reader->turns);
+        reader->turns = NULL;
+        reader->gathered = 0;
+    }
+    if (at < cursor->count) return 0;
+    reader->gathered = 0;
+    rsc_reader_end_code(drain, reader);
+    if (cursor->block.words && cursor->block.is_last) rsc_drain_free_block(cursor, slot);
+    return 0;
+}
