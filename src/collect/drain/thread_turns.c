@@ -8,8 +8,9 @@
 
 #include "base/grow.h"
 
-#define CELL_SHIFT 2      /* cells of 4 bytes */
-#define TABLE_BITS 19u    /* cells of a round: half as many at most */
+#define CELL_SHIFT 2   /* cells of 4 bytes */
+#define LINE_SHIFT 6   /* kept together by lines of 64: most accesses are near others */
+#define TABLE_BITS 15u /* lines of a round: half as many at most */
 #define WORDS_MOST (1u << 21)
 
 struct unit {
@@ -34,11 +35,15 @@ struct turn_thread {
 
 /* Who used 4 bytes last in this round; numbers of threads are plus 1, 0: nobody. */
 struct cell {
+    uint16_t writer, reader; /* a reader since that write; MANY: several threads */
+    uint32_t write_unit, read_unit;
+};
+#define MANY UINT16_MAX
+
+struct line {
     uint64_t key;
     uint32_t round;
-    uint32_t writer, write_unit;
-    uint32_t reader, read_unit; /* since that write */
-    uint32_t many;              /* readers: more than one thread */
+    struct cell cells[1 << (LINE_SHIFT - CELL_SHIFT)];
 };
 
 struct rsc_turns {
@@ -49,8 +54,8 @@ struct rsc_turns {
     size_t word_count, word_room;
     struct wait *waits;
     size_t wait_count, wait_room;
-    struct cell *cells;
-    uint32_t round, cell_count;
+    struct line *lines;
+    uint32_t round, line_count;
     uint32_t filling; /* the thread of the unit being put together */
     uint32_t turn;    /* the thread whose turn it is */
     uint64_t taken;   /* accesses of this turn */
@@ -61,8 +66,8 @@ struct rsc_turns *rsc_turns_new(uint64_t quantum) {
     if (!turns) return NULL;
     turns->quantum = quantum;
     turns->round = 1;
-    turns->cells = calloc(1u << TABLE_BITS, sizeof *turns->cells);
-    if (turns->cells) return turns;
+    turns->lines = calloc(1u << TABLE_BITS, sizeof *turns->lines);
+    if (turns->lines) return turns;
     free(turns);
     return NULL;
 }
@@ -76,7 +81,7 @@ void rsc_turns_free(struct rsc_turns *turns) {
     free(turns->threads);
     free(turns->words);
     free(turns->waits);
-    free(turns->cells);
+    free(turns->lines);
     free(turns);
 }
 
@@ -126,44 +131,53 @@ static int wait_for(struct rsc_turns *turns, uint32_t thread, uint32_t unit) {
     return 0;
 }
 
-static struct cell *cell_of(struct rsc_turns *turns, uint64_t key) {
+static struct line *line_of(struct rsc_turns *turns, uint64_t key) {
     const uint32_t mask = (1u << TABLE_BITS) - 1;
     uint32_t at = (uint32_t)(key * 0x9E3779B97F4A7C15ull >> (64 - TABLE_BITS));
-    while (turns->cells[at].round == turns->round && turns->cells[at].key != key) at = (at + 1) & mask;
-    struct cell *cell = &turns->cells[at];
-    if (cell->round != turns->round) {
-        *cell = (struct cell){.key = key, .round = turns->round};
-        turns->cell_count++;
+    while (turns->lines[at].round == turns->round && turns->lines[at].key != key) at = (at + 1) & mask;
+    struct line *line = &turns->lines[at];
+    if (line->round != turns->round) {
+        *line = (struct line){.key = key, .round = turns->round};
+        turns->line_count++;
     }
-    return cell;
+    return line;
 }
 
 /* Other threads that read it since it was written. */
 static int wait_for_readers(struct rsc_turns *turns, const struct cell *cell) {
-    int status = cell->reader ? wait_for(turns, cell->reader - 1, cell->read_unit) : 0;
-    for (uint32_t i = 0; cell->many && !status && i < turns->thread_count; i++)
+    if (cell->reader != MANY) return wait_for(turns, cell->reader - 1u, cell->read_unit);
+    int status = 0;
+    for (uint32_t i = 0; !status && i < turns->thread_count; i++)
         if (turns->threads[i].count) status = wait_for(turns, i, (uint32_t)turns->threads[i].count - 1);
+    return status;
+}
+
+static int use_cell(struct rsc_turns *turns, struct cell *cell, uint16_t self, uint32_t unit, int is_write) {
+    int status = cell->writer && cell->writer != self ? wait_for(turns, cell->writer - 1u, cell->write_unit) : 0;
+    if (is_write) {
+        if (!status && cell->reader && cell->reader != self) status = wait_for_readers(turns, cell);
+        *cell = (struct cell){.writer = self, .write_unit = unit};
+    } else {
+        cell->reader = cell->reader && cell->reader != self ? MANY : self;
+        cell->read_unit = unit;
+    }
     return status;
 }
 
 int rsc_turns_access(struct rsc_turns *turns, uint64_t addr, uint32_t size, int is_write) {
     struct turn_thread *of = &turns->threads[turns->filling];
-    const uint32_t self = turns->filling + 1, unit = (uint32_t)of->count;
+    const uint16_t self = (uint16_t)(turns->filling + 1);
+    const uint32_t unit = (uint32_t)of->count, per_line = 1u << (LINE_SHIFT - CELL_SHIFT);
+    const uint64_t last = (addr + (size ? size - 1 : 0)) >> CELL_SHIFT;
+    struct line *line = NULL;
+    int status = 0;
     of->units[of->count].accesses++;
-    for (uint64_t key = addr >> CELL_SHIFT; key <= (addr + (size ? size - 1 : 0)) >> CELL_SHIFT; key++) {
-        struct cell *cell = cell_of(turns, key);
-        int status = cell->writer ? wait_for(turns, cell->writer - 1, cell->write_unit) : 0;
-        if (!status && is_write) status = wait_for_readers(turns, cell);
-        if (status < 0) return status;
-        if (is_write) {
-            *cell = (struct cell){.key = key, .round = turns->round, .writer = self, .write_unit = unit};
-        } else {
-            cell->many |= cell->reader && cell->reader != self;
-            cell->reader = self;
-            cell->read_unit = unit;
-        }
+    for (uint64_t cell = addr >> CELL_SHIFT; !status && cell <= last; cell++) {
+        const uint64_t key = cell / per_line;
+        if (!line || line->key != key) line = line_of(turns, key);
+        status = use_cell(turns, &line->cells[cell % per_line], self, unit, is_write);
     }
-    return 0;
+    return status;
 }
 
 void rsc_turns_end(struct rsc_turns *turns, int goes_on) {
@@ -181,7 +195,7 @@ int rsc_turns_has(const struct rsc_turns *turns, uint32_t thread) {
 int rsc_turns_any(const struct rsc_turns *turns) { return turns->word_count != 0; }
 
 int rsc_turns_full(const struct rsc_turns *turns) {
-    return turns->word_count > WORDS_MOST || turns->cell_count > 1u << (TABLE_BITS - 1);
+    return turns->word_count > WORDS_MOST || turns->line_count > 1u << (TABLE_BITS - 1);
 }
 
 /* ---- taking turns ---- */
@@ -201,7 +215,7 @@ static void end_round(struct rsc_turns *turns) {
         if (thread->after_count) memset(thread->after, 0, thread->after_count * sizeof *thread->after);
     }
     turns->word_count = turns->wait_count = 0;
-    turns->cell_count = 0;
+    turns->line_count = 0;
     turns->round++;
 }
 
