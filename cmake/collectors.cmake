@@ -54,6 +54,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND RSC_VALGRIND_INCLUDE AND RSC_VALGR
   add_custom_command(OUTPUT ${valgrind_out}/reusescope-amd64-linux
     COMMAND ${RSC_CC_X86_64} ${valgrind_flags} -static -nodefaultlibs -nostartfiles -no-pie -u _start
             -Wl,-Ttext-segment=0x58000000 -Wl,--wrap=do_iropt_BB,--wrap=vgPlain_getenv
+            -Wl,--wrap=vgPlain_client_syscall,--wrap=vgPlain_poll_signals,--wrap=vgPlain_nuke_all_threads_except
             -Wl,--wrap=vgModuleLocal_read_debuginfo_dwarf3,--wrap=vgModuleLocal_read_callframe_info_dwarf3
             ${valgrind_sources} -L${valgrind_libraries} -lcoregrind-amd64-linux -lvex-amd64-linux -lgcc-sup-amd64-linux -lgcc -o ${valgrind_out}/reusescope-amd64-linux
     DEPENDS ${valgrind_sources} ${valgrind_headers} VERBATIM)

@@ -20,7 +20,8 @@ KEPT = {
     "qemu_plugin_install": "QEMU calls it",
     "pthread_spin_unlock": "guest_preload.c puts it before the C library's",
     **dict.fromkeys(("__wrap_do_iropt_BB", "__wrap_vgPlain_getenv", "__wrap_vgModuleLocal_read_debuginfo_dwarf3",
-                     "__wrap_vgModuleLocal_read_callframe_info_dwarf3"), "the linker sends Valgrind's calls there"),
+                     "__wrap_vgModuleLocal_read_callframe_info_dwarf3", "__wrap_vgPlain_client_syscall",
+                     "__wrap_vgPlain_poll_signals", "__wrap_vgPlain_nuke_all_threads_except"), "the linker sends Valgrind's calls there"),
     **dict.fromkeys(("clock_gettime", "nanosleep", "kill", "open", "read", "close", "syscall", "strrchr", "strcmp",
                      "__errno_location"), "tool_libc.c stands in for the C library"),
 }

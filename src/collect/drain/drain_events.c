@@ -129,6 +129,8 @@ void rsc_drain_follow_region(struct rsc_drain *drain, struct rsc_drain_cursor *c
 int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                          const struct rsc_record *record) {
     uint64_t pc = rsc_record_pc(record->word), space = cursor->space, addr = record->addr | space;
+    const uint64_t process = rsc_process_id(slot->image, slot->pid);
+    int status = 0;
     switch (rsc_record_type(record->word)) {
     case RSC_RECORD_CALL:
         drain->stats.calls++;
@@ -136,7 +138,6 @@ int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *curso
         if (!cursor->stack_known && rsc_record_pc(cursor->last_word) == pc &&
             rsc_record_type(cursor->last_word) == RSC_RECORD_WRITE) {
             cursor->stack_known = 1;
-            uint64_t process = rsc_process_id(slot->image, slot->pid);
             if (rsc_guest_maps_stack(drain->maps, process, cursor->tid, cursor->last_addr) < 0 ||
                 rsc_drain_add_maps(drain) < 0)
                 return RSC_ENOMEM;
@@ -152,9 +153,9 @@ int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *curso
     case RSC_RECORD_STACK:
         if (cursor->stack_known) return 0;
         cursor->stack_known = 1;
-        if (rsc_guest_maps_stack(drain->maps, rsc_process_id(slot->image, slot->pid), cursor->tid, record->addr) < 0)
-            return RSC_ENOMEM;
-        return rsc_drain_add_maps(drain);
+        status = pc ? rsc_guest_maps_stack_at(drain->maps, process, cursor->tid, record->addr, pc)
+                    : rsc_guest_maps_stack(drain->maps, process, cursor->tid, record->addr);
+        return status < 0 ? status : rsc_drain_add_maps(drain);
     case RSC_RECORD_BARRIER: return rsc_drain_add_event(drain, RSC_EVENT_BARRIER, cursor->number, addr, 0, NULL, 0);
     default: return 0; /* not written by our code: skipped */
     }

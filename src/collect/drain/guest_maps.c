@@ -144,14 +144,19 @@ int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int nativ
     return 0;
 }
 
-int rsc_guest_maps_first_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid) {
+int rsc_guest_maps_stack_at(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid, uint64_t start,
+                            uint64_t bytes) {
     char name[64];
+    if (!bytes || start + bytes < start) return 0;
+    snprintf(name, sizeof name, "[stack:%" PRIu64 "]", tid);
+    return add_region(maps, (struct region){.process = process, .start = start, .end = start + bytes}, name);
+}
+
+int rsc_guest_maps_first_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid) {
     const struct first_stack *stack = first_stack_of(maps, process);
     if (!stack) return 0;
-    snprintf(name, sizeof name, "[stack:%" PRIu64 "]", tid);
-    return add_region(maps, (struct region){.process = process, .start = stack->start, .end = stack->end}, name) < 0
-               ? RSC_ENOMEM
-               : 1;
+    int status = rsc_guest_maps_stack_at(maps, process, tid, stack->start, stack->end - stack->start);
+    return status < 0 ? status : 1;
 }
 
 int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid, uint64_t stack_pointer) {
@@ -164,8 +169,7 @@ int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t
         struct region region = {.process = process};
         if (!parse_line(line, &region, permissions, path, sizeof path)) continue;
         if (stack_pointer < region.start || stack_pointer >= region.end || path[0] == '/') continue;
-        snprintf(name, sizeof name, "[stack:%" PRIu64 "]", tid);
-        status = add_region(maps, region, name);
+        status = rsc_guest_maps_stack_at(maps, process, tid, region.start, region.end - region.start);
         break;
     }
     fclose(file);

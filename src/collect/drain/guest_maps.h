@@ -34,6 +34,10 @@ int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int nativ
  */
 int rsc_guest_maps_first_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid);
 
+/* Queues this region as "[stack:TID]". */
+int rsc_guest_maps_stack_at(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid, uint64_t start,
+                            uint64_t bytes);
+
 /* Queues the region of a thread's stack pointer as "[stack:TID]"; found in /proc/PID/maps while the process lives. */
 int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid, uint64_t stack_pointer);
 

@@ -26,7 +26,6 @@
 #define PAYLOAD_MOST 0xffffffffffffull
 #define CALL_BYTES_MAX 15u /* longest instruction */
 #define TOGETHER 16        /* words passed over at a time */
-#define THREADS_MOST 4097u
 #define EXPANDED_MOST (2 * 1023 + RSC_STRING_PARTS)
 
 struct jump {
@@ -334,7 +333,7 @@ int rsc_tool_lines_open(void) {
     lines.limit = ring->keep_limit;
     lines.offset = ring->keep_offset;
     lines.shift = (uint32_t)ring->keep_shift & 63;
-    lines.threads = VG_(calloc)("rsc.lines", THREADS_MOST, sizeof *lines.threads);
+    lines.threads = VG_(calloc)("rsc.lines", RSC_TOOL_THREADS, sizeof *lines.threads);
     lines.now = lines.threads;
     lines.out = (struct rsc_block_accesses){.addr = lines.addr, .meta = lines.meta, .pc = lines.pc};
     __builtin_cpu_init();
@@ -384,7 +383,7 @@ void rsc_tool_lines_look(uint64_t instructions) {
 void rsc_tool_lines_switch(ThreadId thread, int has_ended) {
     end_strings();
     put_skipped();
-    lines.now = &lines.threads[thread < THREADS_MOST ? thread : 0];
+    lines.now = &lines.threads[thread < RSC_TOOL_THREADS ? thread : 0];
     if (has_ended) lines.now->ends = RSC_PLAN_ENDS;
     if (rsc_tool.recording) leave_facts();
 }

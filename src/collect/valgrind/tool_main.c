@@ -17,6 +17,7 @@
 
 #include "collect/qemu/guest_code.h"
 #include "collect/valgrind/tool_state.h"
+#include "collect/valgrind/tool_schedule.h"
 
 /* Of Valgrind's core; its header is not packaged. */
 extern Bool VG_(clo_trace_children);
@@ -37,33 +38,50 @@ enum {
 
 #define SLICE_BLOCKS 5000
 #define EVENT_COUNTER 8 /* in the registers: blocks until Valgrind lets another thread run (VEX's host_EvC_COUNTER) */
-static int living = 1;  /* threads */
+
+static void limit_blocks(ThreadId thread, Int most) {
+    Int left;
+    VG_(get_shadow_regs_area)(thread, (UChar *)&left, 0, EVENT_COUNTER, sizeof left);
+    if (left <= most) return;
+    VG_(set_shadow_regs_area)(thread, 0, EVENT_COUNTER, sizeof most, (const UChar *)&most);
+}
 
 /* Of several threads each runs for a short while; the parent interleaves them. */
 static void on_start(ThreadId thread, ULong blocks) {
     (void)blocks;
+    if (!rsc_schedule_may_run(thread)) {
+        limit_blocks(thread, 0); /* Valgrind ends its slice at once */
+        return;
+    }
     rsc_tool_resume(thread);
-    if (living < 2 || !rsc_tool.recording) return;
-    UInt left;
-    VG_(get_shadow_regs_area)(thread, (UChar *)&left, 0, EVENT_COUNTER, sizeof left);
-    if (left <= SLICE_BLOCKS) return;
-    left = SLICE_BLOCKS;
-    VG_(set_shadow_regs_area)(thread, 0, EVENT_COUNTER, sizeof left, (const UChar *)&left);
+    if (rsc_schedule_living() > 1) limit_blocks(thread, SLICE_BLOCKS);
 }
 
 static void on_stop(ThreadId thread, ULong blocks) {
+    Int left;
     (void)blocks;
+    if (!rsc_schedule_has(thread)) return;
     rsc_tool_pause(thread);
+    VG_(get_shadow_regs_area)(thread, (UChar *)&left, 0, EVENT_COUNTER, sizeof left);
+    rsc_schedule_stop(thread, left);
 }
 
-static void on_thread_end(ThreadId thread) {
-    living--;
+/* Threads that ended with the process, in no order. */
+static UChar cut_off[RSC_TOOL_THREADS];
+
+static void put_end(ThreadId thread) {
     if (thread == rsc_tool.thread) rsc_tool.thread = 0;
     if (rsc_tool.recording && rsc_tool.lines) {
         rsc_tool_lines_look(0);
         rsc_tool_lines_switch(thread, 1);
     }
     rsc_tool_put(thread, rsc_record_word(RSC_RECORD_SWITCH, 1, 1));
+}
+
+static void on_thread_end(ThreadId thread) {
+    if (rsc_schedule_has(thread)) put_end(thread);
+    else if (thread < RSC_TOOL_THREADS) cut_off[thread] = 1;
+    rsc_schedule_end(thread);
 }
 
 /* ---- the program's random bytes ---- */
@@ -84,15 +102,24 @@ static void set_random_bytes(ThreadId thread) {
     }
 }
 
+/* The parent cannot see what is mapped at this moment. */
+static void put_stack(ThreadId thread) {
+    const NSegment *stack = VG_(am_find_nsegment)(VG_(get_SP)(thread) - 1);
+    if (stack)
+        rsc_tool_put(stack->start, rsc_record_word(RSC_RECORD_STACK, 1, (uint64_t)(stack->end + 1 - stack->start)));
+}
+
 static void on_first_instruction(ThreadId thread) {
     static int started;
     if (started) {
-        living++;
-        rsc_tool_resume(thread); /* another thread: the parent learns of its stack */
-        rsc_tool_put(VG_(get_SP)(thread), rsc_record_word(RSC_RECORD_STACK, 1, 0));
+        rsc_schedule_arrive(thread);
+        if (!rsc_schedule_has(thread)) return;
+        rsc_tool_resume(thread);
+        put_stack(thread);
         return;
     }
     started = 1;
+    rsc_schedule_reset(thread);
     set_random_bytes(thread);
     rsc_tool_attach();
 }
@@ -168,20 +195,30 @@ static int is_loading(UInt number) {
            number == CALL_PREAD || number == CALL_FSTAT || number == CALL_NEWFSTATAT;
 }
 
+void rsc_tool_note_call(ThreadId thread) {
+    rsc_tool_discard();
+    if (rsc_schedule_living() > 1) rsc_tool_put(thread, rsc_record_word(RSC_RECORD_CALLED, 1, 0));
+}
+
+/* A thread without the turn has written what there was before it left. */
 static void before_call(ThreadId thread, UInt number, UWord *args, UInt count) {
     const struct rsc_guest_syscalls *calls = rsc_guest_syscalls(RSC_GUEST_X86_64);
     (void)count;
-    rsc_tool_discard();
-    if (living > 1) rsc_tool_put(thread, rsc_record_word(RSC_RECORD_CALLED, 1, 0));
-    if (!is_loading(number)) rsc_tool_note_maps();
-    if (number == calls->execve) before_exec((const HChar *)args[0]);
-    else if (number == calls->execveat) before_exec(path_at((Int)args[0], (const HChar *)args[1]));
-    else if (rsc_guest_may_block(calls, number)) rsc_tool_publish();
+    if (rsc_schedule_has(thread)) {
+        rsc_tool_note_call(thread);
+        if (!is_loading(number)) rsc_tool_note_maps();
+        if (number == calls->execve) before_exec((const HChar *)args[0]);
+        else if (number == calls->execveat) before_exec(path_at((Int)args[0], (const HChar *)args[1]));
+        else if (rsc_guest_may_block(calls, number)) rsc_tool_publish();
+    }
+    rsc_schedule_call(thread);
 }
 
 static void after_call(ThreadId thread, UInt number, UWord *args, UInt count, SysRes result) {
     const struct rsc_guest_syscalls *calls = rsc_guest_syscalls(RSC_GUEST_X86_64);
-    (void)thread, (void)count;
+    (void)count;
+    if (number == calls->clone && sr_isError(result)) rsc_schedule_not_created();
+    rsc_schedule_called(thread);
     if (number == calls->execve || number == calls->execveat) after_exec();
     if (number == CALL_MMAP && !sr_isError(result) && (Int)args[4] >= 0) rsc_tool.maps_changed = 1;
 }
@@ -190,9 +227,9 @@ static void after_call(ThreadId thread, UInt number, UWord *args, UInt count, Sy
 
 /* The slot belongs to the old process. */
 static void after_fork(ThreadId thread) {
-    (void)thread;
     __atomic_fetch_add(&rsc_tool.ring->forks, 1, __ATOMIC_RELAXED);
-    living = 1;
+    rsc_schedule_reset(thread);
+    VG_(memset)(cut_off, 0, sizeof cut_off);
     if (!rsc_tool.recording) return;
     VG_(memset)(&rsc_tool.writer, 0, sizeof rsc_tool.writer);
     if (!rsc_tool.follow) {
@@ -254,6 +291,8 @@ static void before_program(void) {
 
 static void after_program(Int status) {
     (void)status;
+    for (ThreadId thread = 1; thread < RSC_TOOL_THREADS; thread++)
+        if (cut_off[thread]) put_end(thread);
     rsc_tool_detach();
 }
 
@@ -301,6 +340,8 @@ static void set_up(void) {
     VG_(needs_syscall_wrapper)(before_call, after_call);
     VG_(track_start_client_code)(on_start);
     VG_(track_stop_client_code)(on_stop);
+    VG_(track_pre_thread_ll_create)(rsc_schedule_create);
+    VG_(track_pre_deliver_signal)(rsc_schedule_signal);
     VG_(track_pre_thread_first_insn)(on_first_instruction);
     VG_(track_pre_thread_ll_exit)(on_thread_end);
     VG_(atfork)(NULL, NULL, after_fork);

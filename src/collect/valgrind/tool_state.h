@@ -4,6 +4,7 @@
  * instructions) the parent does (collect/drain/drain_valgrind.c).
  *
  *   tool_main.c    options, threads, system calls, forks
+ *   tool_schedule.c   which thread runs (tool_schedule.h)
  *   block_code.c   adds the recording to a block of code, and makes its plan
  *   keep_loads.c   keeps loads that Valgrind's optimiser would remove
  *   tool_words.c   the writer: ring blocks, notes of what is mapped
@@ -20,6 +21,8 @@
 #include <pub_tool_tooliface.h>
 
 #include "runtime/ring/ring.h"
+
+#define RSC_TOOL_THREADS 4097u /* Valgrind's --max-threads, and one */
 
 struct rsc_tool {
     struct rsc_ring *ring;
@@ -50,6 +53,11 @@ struct rsc_tool_shadow {
     uint64_t instructions;
     uint64_t sizes[RSC_TOOL_SIZES];
 };
+
+/* ---- tool_main.c ---- */
+
+/* A thread calls the system. */
+void rsc_tool_note_call(ThreadId thread);
 
 /* ---- tool_words.c ---- */
 

@@ -86,7 +86,7 @@ enum rsc_record_type {
     RSC_RECORD_KEPT_READ = 11, /* a reference to a sampled line; bits 48-63 of addr: references skipped before it */
     RSC_RECORD_KEPT_WRITE = 12,
     RSC_RECORD_SKIPPED = 13, /* payload: references skipped; addr: references beyond accesses */
-    RSC_RECORD_STACK = 14, /* addr: somewhere on the thread's stack */
+    RSC_RECORD_STACK = 14, /* addr: somewhere on the thread's stack; or payload: its bytes, from addr on */
     /* For programs that sample references themselves (asm_sampled.c): */
     RSC_RECORD_SAMPLE = 15, /* a struct rsc_sample_record in five; `size` counts them. Payload and addr: model and
                                outcome, line; pc of the use, distance; of the reuse, interval; thread of the use with its
