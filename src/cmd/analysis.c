@@ -23,7 +23,7 @@ const struct rsc_option rsc_analysis_options[] = {
      NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL",
      "single (default for traces) or shared (default for run): one stack for all threads; private: one per thread, "
-     "kept coherent; both: private and shared (default for threads under QEMU)",
+     "kept coherent; both: private and shared (default for threads)",
      "single private shared both"},
     {RSC_OPT_CORES, 0, "cores", "GROUP,...",
      "private: threads that share a stack, as 0-1,2-3 or 0+2 (numbered in order of appearance)", NULL},

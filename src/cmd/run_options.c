@@ -25,7 +25,7 @@ const struct rsc_option rsc_run_options[] = {
     RSC_HEADING("program"),
     {OPT_WITH, 0, "with", "COLLECTOR",
      "asm (built with reusescope cc), valgrind (x86-64), qemu (any program), perf (samples; costs a few percent) or "
-     "auto (default: asm where possible, else valgrind for programs without threads, else qemu)",
+     "auto (default: asm where possible, else valgrind for x86-64 programs, else qemu)",
      "auto asm valgrind qemu perf"},
     {OPT_ROI, 0, "roi", "FUNCTION",
      "watch each thread only while it is in FUNCTION; 'marked': between reusescope_begin() and reusescope_end()", NULL},
@@ -34,7 +34,7 @@ const struct rsc_option rsc_run_options[] = {
     {OPT_FOLLOW, 0, "follow", NULL, "also watch forked children and programs it starts", NULL},
     {OPT_ORDER, 0, "order", "ORDER", "thread order: time (default) or strict (one at a time, round-robin)",
      "time strict"},
-    {OPT_QUANTUM, 0, "quantum", "N", "with --with valgrind: threads take turns of N accesses (default 4)", "4 100"},
+    {OPT_QUANTUM, 0, "quantum", "N", "under Valgrind: threads take turns of N accesses (default 4)", "4 100"},
     {OPT_SEED, 0, "seed", "S",
      "seed of the sample (default 0) and, under an emulator, of the program's startup random bytes (default 1)", NULL},
     {OPT_NATIVE, 0, "native", "[=BINARY]",

@@ -29,10 +29,6 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
     if (request->strict)
         return rsc_fail(error, RSC_EINVAL,
                         "--order strict needs --with qemu: Valgrind runs one thread at a time in any case");
-    /* The order of threads is better known under QEMU. */
-    if (!request->by_name && !request->quantum && rsc_target_may_thread(request->target))
-        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: may have threads, which Valgrind runs one at a time",
-                        request->target->path);
     if (request->sysroot) return rsc_fail(error, RSC_EINVAL, "--sysroot needs --with qemu");
     return rsc_valgrind_check(error);
 }
@@ -167,8 +163,8 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
         rsc_facts_add(
             facts,
             RSC_DETAIL
-            "Valgrind ran one thread at a time; they are interleaved in turns of %llu accesses (--quantum), except "
-            "where they use the same data; --with qemu runs them at the same time",
+            "Valgrind ran one thread at a time, in the same order in every run; they are interleaved in turns of %llu "
+            "accesses (--quantum), except where they use the same data; --with qemu runs them at the same time",
             (unsigned long long)(collector->request->quantum ? collector->request->quantum : QUANTUM));
     rsc_ring_run_warn(collector, facts, &stats);
     if (!collector->launch.running && WIFSIGNALED(collector->launch.status) &&

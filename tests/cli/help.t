@@ -66,7 +66,7 @@ analysis:
       --model MODEL           single (default for traces) or shared (default for
                               run): one stack for all threads; private: one per
                               thread, kept coherent; both: private and shared
-                              (default for threads under QEMU)
+                              (default for threads)
       --cores GROUP,...       private: threads that share a stack, as 0-1,2-3 or
                               0+2 (numbered in order of appearance)
       --requests              each access is a request for a whole object:
