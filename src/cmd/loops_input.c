@@ -20,7 +20,8 @@ const struct rsc_option rsc_loops_input_options[] = {
     {RSC_OPT_SET, 0, "set", "NAME=NUMBER",
      "value of a variable or parameter of the source, or of a param of a .loop file", NULL},
     {RSC_OPT_COMPILE_COMMANDS, 0, "compile-commands", "FILE",
-     "take the file's flags from this compile_commands.json, or from the one in this folder", NULL},
+     "take the file's flags, and functions of other files, from this compile_commands.json, or from the one in this folder",
+     NULL},
     {RSC_OPT_BASE, 0, "base", "ARRAY=ADDRESS",
      "where an array starts (default: from 0, each at the next line boundary)", NULL},
     {RSC_OPT_COUNT_SCALARS, 0, "count-scalars", NULL, "scalar variables are in memory, not in registers", NULL},
@@ -140,8 +141,11 @@ static int read_file(const char *path, char **text, size_t *bytes, struct rsc_er
 
 static int read_source(struct rsc_loops_input *input, char **text, size_t *bytes, struct rsc_error *error) {
     struct rsc_compile_command command = {0};
+    struct rsc_compile_command *list = NULL;
+    struct rsc_c_other *others = NULL;
     const char *all[2 * RSC_LOOPS_FLAGS_MAX];
     char path[4096];
+    size_t count = 0;
     int status = 0;
     input->source.flags = input->flags;
     input->source.flag_count = input->flag_count;
@@ -163,9 +167,20 @@ static int read_source(struct rsc_loops_input *input, char **text, size_t *bytes
         input->source.flags = all;
         input->source.flag_count = command.flag_count + input->flag_count;
         input->source.directory = command.directory;
+        if (!status) status = rsc_compile_commands_others(&list, &count, input->compile_commands, input->path, error);
+        if (!status && !(others = calloc(count + 1, sizeof *others))) status = rsc_fail_memory(error, path);
+        for (size_t i = 0; i < count && !status; i++)
+            others[i] = (struct rsc_c_other){list[i].file, list[i].directory, list[i].flags, list[i].flag_count};
+        input->source.others = others;
+        input->source.other_count = count;
     }
     if (!status) status = rsc_c_source_read(path, &input->source, text, bytes, error);
     rsc_compile_command_free(&command);
+    for (size_t i = 0; i < count; i++) rsc_compile_command_free(&list[i]);
+    free(list);
+    free(others);
+    input->source.others = NULL;
+    input->source.other_count = 0;
     return status;
 }
 

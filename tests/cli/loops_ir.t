@@ -1309,6 +1309,41 @@ $ (cd $folder && echo '{}' > compile_commands.json && reusescope loops f.c --com
 reusescope: ./compile_commands.json: not a list of commands
 [1]
 
+# Functions of other files of the project, with the static functions, variables and types that they need there.
+$ mkdir -p project/lib; printf '#ifndef N\n#define N 32\n#endif\nvoid row(int i, double from[N][N], double to[N][N]);\ndouble shift(double x);\n' > project/grid.h
+$ printf '#include "grid.h"\ndouble a[N][N], b[N][N];\nvoid relax(void) {\n#pragma omp parallel for\n  for (int i = 1; i < N - 1; i++) row(i, a, b);\n}\n' > project/main.c
+$ printf '#include <math.h>\n#include "../grid.h"\ntypedef struct { double left, right; } sides;\nstatic double weight[2] = {0.25, 0.5};\nstatic double two(double *p, int j) { return p[j - 1] * weight[0] + p[j + 1] * weight[1]; }\nvoid row(int i, double from[N][N], double to[N][N]) {\n  sides s = {1, 2};\n  for (int j = 1; j < N - 1; j++) to[i][j] = shift(two(from[i], j)) + sqrt(from[i + 1][j]) + s.left;\n}\n' > project/lib/row.c
+$ printf '#include "../grid.h"\nstatic const double table[4] = {1, 2, 3, 4};\ndouble shift(double x) { return x + table[K]; }\n' > project/lib/shift.c
+$ printf '[{"directory":"%s","file":"main.c","command":"cc -c main.c"},{"directory":"%s/lib","file":"row.c","command":"cc -c row.c"},{"directory":"%s/lib","file":"missing.c","command":"cc -c missing.c"},{"directory":"%s/lib","file":"@shift","command":"cc"},{"directory":"%s/lib","file":"shift.c","arguments":["cc","-DK=2","-c","shift.c"]}]' $PWD/project $PWD/project $PWD/project $PWD/project $PWD/project > project/compile_commands.json
+$ (cd project && reusescope loops main.c --list; reusescope loops main.c --compile-commands . --emit-ir | sed "s,$PWD/,,")
+main.c:5: relax: sequential, 0 references in the source
+main.c:5:   not affine: a call of row, whose body is not in the source
+loops 1
+array a 8 [32][32]
+array b 8 [32][32]
+array weight 8 [2]
+array table 8 [4]
+\
+nest "relax:5" function relax @"main.c":5 {
+  parallel @5 {
+    for i = 1 to 30 share static @5 {
+      for j = 1 to 30 @"row.c":8 {
+        read a[i][j - 1] @"row.c":5 "p[j - 1]"
+        read weight[0] @"row.c":5 "weight[0]"
+        read a[i][j + 1] @"row.c":5 "p[j + 1]"
+        read weight[1] @"row.c":5 "weight[1]"
+        read table[2] @"shift.c":3 "table[2]"
+        read a[i + 1][j] @"row.c":8 "from[i + 1][j]"
+        write b[i][j] @"row.c":8 "to[i][j]"
+      }
+    }
+  }
+}
+# A static variable there whose name this file uses for its own: the call stays a gap.
+$ (cd project && echo 'double weight;' >> main.c && reusescope loops main.c --compile-commands . --list | sed "s,$PWD/,,")
+main.c:5: relax: sequential, 0 references in the source
+main.c:5:   not affine: a call of row, whose body is not in the source
+
 # C++: containers, references, ranges, members of the object.
 $ reusescope loops tests/loops/containers.cc --function initial --emit-ir
 loops 1

@@ -28,6 +28,7 @@
 #include "base/grow.h"
 #include "base/seconds.h"
 #ifdef RSC_HAVE_LIBCLANG
+#include "loops/front/clang_definitions.h"
 #include "loops/front/clang_load.h"
 #include "loops/front/clang_source.h"
 #endif
@@ -35,6 +36,7 @@
 #define SECONDS_DEFAULT 30
 #define MEMORY_BYTES_MAX ((rlim_t)3 << 29) /* of address space; libclang and its libraries map 0.3 GiB */
 #define SOURCE_BYTES_MAX ((size_t)64 << 20)
+#define ROUNDS_MOST 64 /* files added */
 #define MESSAGE_BYTES_MAX ((size_t)64 << 10)
 
 int rsc_c_source_check(struct rsc_error *error) {
@@ -166,6 +168,58 @@ static int preprocess(const char *path, const struct rsc_c_options *options, str
     return 0;
 }
 
+/* Whether a file's own text has one of the names. */
+static int mentions(const char *path, const char *directory, const struct rsc_clang_names *names) {
+    char whole[4096];
+    struct input text = {.limit = SOURCE_BYTES_MAX};
+    int more = 1, found = 0;
+    snprintf(whole, sizeof whole, "%s%s%s", path[0] == '/' ? "" : directory, path[0] == '/' ? "" : "/", path);
+    int fd = open(whole, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    while (more > 0) more = read_some(fd, &text);
+    close(fd);
+    for (size_t i = 0; i < names->count && !more && text.text && !found; i++)
+        found = strstr(text.text, names->name[i]) != NULL;
+    free(text.text);
+    return found;
+}
+
+/* Appends the functions of other files that the source calls, and those that these call. A file that cannot be read adds
+ * nothing: then calls of its functions stay gaps. */
+static int add_others(const char *path, const struct rsc_c_options *options, struct input *source,
+                      struct rsc_error *error) {
+    int status = 0, added = 1;
+    if (rsc_c_source_is_cxx(path)) return 0;
+    for (int round = 0; round < ROUNDS_MOST && added && !status; round++) {
+        struct rsc_clang_names missing = {0}, known = {0};
+        struct rsc_error ignored;
+        added = 0;
+        status = rsc_clang_missing(source->text, source->used, &missing, &known, error);
+        for (size_t i = 0; i < options->other_count && missing.count && !status; i++) {
+            const struct rsc_c_other *other = &options->others[i];
+            struct rsc_c_options its = {
+                .flags = other->flags, .flag_count = other->flag_count, .directory = other->directory};
+            struct input text = {0};
+            char *more = NULL;
+            if (other->path[0] == '-' || other->path[0] == '@' || /* would be a flag */
+                rsc_c_source_is_cxx(other->path) || !mentions(other->path, other->directory, &missing) ||
+                preprocess(other->path, &its, &text, &ignored) || !text.text ||
+                rsc_clang_definitions(text.text, text.used, &missing, &known, &more, &ignored) || !more) {
+                free(text.text);
+                free(more);
+                continue;
+            }
+            size_t length = strlen(more);
+            if (RSC_GROW(source->text, source->room, source->used + length + 1)) status = rsc_fail_memory(error, path);
+            else memcpy(source->text + source->used, more, length + 1), source->used += length, added = 1;
+            free(more);
+            free(text.text);
+            if (added) break; /* its names are known from now on */
+        }
+    }
+    return status;
+}
+
 static void write_all(int fd, const void *data, size_t bytes) {
     const char *at = data;
     while (bytes) {
@@ -197,9 +251,15 @@ static void child(int fd, const char *path, const struct rsc_c_options *options,
     int status = preprocess(path, options, &source, &error);
     int quiet = open("/dev/null", O_WRONLY);
     if (quiet >= 0) dup2(quiet, 2); /* a crashing clang prints its stack */
+    size_t own = source.used;
+    if (!status && options->other_count && source.text) status = add_others(path, options, &source, &error);
     if (!status)
         status =
             rsc_clang_source_read(path, source.text ? source.text : "", source.used, options, &text, &bytes, &error);
+    if (status == RSC_EFORMAT && source.used > own) { /* not together with what was added */
+        source.text[own] = '\0';
+        status = rsc_clang_source_read(path, source.text, own, options, &text, &bytes, &error);
+    }
     write_all(fd, &status, sizeof status);
     for (size_t i = 0; i < options->setting_count; i++)
         write_all(fd, &options->settings[i].used, sizeof options->settings[i].used);

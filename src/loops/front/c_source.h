@@ -16,10 +16,19 @@ struct rsc_c_chance {
     double share; /* 0 to 1 */
 };
 
+/* Another file of the project, whose functions the source may call. */
+struct rsc_c_other {
+    const char *path, *directory;
+    const char *const *flags;
+    size_t flag_count;
+};
+
 struct rsc_c_options {
     const char *const *flags; /* for the preprocessor: "-DN=1024", "-Iinclude" ... */
     size_t flag_count;
     const char *directory;             /* where the preprocessor runs; NULL: here */
+    const struct rsc_c_other *others;
+    size_t other_count;
     struct rsc_loop_setting *settings; /* values of variables */
     size_t setting_count;
     const struct rsc_c_chance *chances; /* of several for a line the last counts; none: 0.5 */

@@ -127,30 +127,62 @@ static int read_list(json_t **list, const char *path, struct rsc_error *error) {
     return result;
 }
 
+/* The list of a compile_commands.json, or of the one in a folder; `whole` gets its path. */
+static int open_list(json_t **list, const char *path, char whole[PATH_MAX], struct rsc_error *error) {
+    struct stat folder;
+    if (stat(path, &folder) == 0 && S_ISDIR(folder.st_mode))
+        snprintf(whole, PATH_MAX, "%s/compile_commands.json", path);
+    else snprintf(whole, PATH_MAX, "%s", path);
+    int status = read_list(list, whole, error);
+    if (!status && !json_is_array(*list)) status = rsc_fail(error, RSC_EFORMAT, "%s: not a list of commands", whole);
+    return status;
+}
+
+/* One entry of the list, if it is that of the source or (wants_source 0) is not. Returns 1 if it was read, 0 if not. */
+static int read_entry(struct rsc_compile_command *command, json_t *entry, const char *source, int wants_source,
+                      struct rsc_error *error) {
+    const char *directory = json_string_value(json_object_get(entry, "directory"));
+    const char *file = json_string_value(json_object_get(entry, "file"));
+    *command = (struct rsc_compile_command){0};
+    if (!directory || !file || same_file(directory, file, source) != wants_source) return 0;
+    command->directory = rsc_arena_strdup(&command->arena, directory);
+    command->file = rsc_arena_strdup(&command->arena, file);
+    int status = command->directory && command->file ? read_flags(command, entry, error)
+                                                     : rsc_fail_memory(error, "compile commands");
+    if (!status) return 1;
+    rsc_compile_command_free(command);
+    return status;
+}
+
 int rsc_compile_command_find(struct rsc_compile_command *command, const char *path, const char *source,
                              struct rsc_error *error) {
     char whole[PATH_MAX];
-    struct stat folder;
-    json_t *list;
+    json_t *list = NULL;
     *command = (struct rsc_compile_command){0};
-    if (stat(path, &folder) == 0 && S_ISDIR(folder.st_mode))
-        snprintf(whole, sizeof whole, "%s/compile_commands.json", path);
-    else snprintf(whole, sizeof whole, "%s", path);
-    int status = read_list(&list, whole, error), found = 0;
-    if (!status && !json_is_array(list)) status = rsc_fail(error, RSC_EFORMAT, "%s: not a list of commands", whole);
-    for (size_t i = 0; i < json_array_size(list) && !status && !found; i++) {
-        json_t *entry = json_array_get(list, i);
-        const char *directory = json_string_value(json_object_get(entry, "directory"));
-        const char *file = json_string_value(json_object_get(entry, "file"));
-        if (!directory || !file || !same_file(directory, file, source)) continue;
-        found = 1;
-        command->directory = rsc_arena_strdup(&command->arena, directory);
-        status = command->directory ? read_flags(command, entry, error) : rsc_fail_memory(error, whole);
-    }
-    if (!status && !found) status = rsc_fail(error, RSC_EINVAL, "%s: no command compiles %s", whole, source);
+    int status = open_list(&list, path, whole, error);
+    for (size_t i = 0; i < json_array_size(list) && !status; i++)
+        status = read_entry(command, json_array_get(list, i), source, 1, error);
+    if (!status) status = rsc_fail(error, RSC_EINVAL, "%s: no command compiles %s", whole, source);
     json_decref(list);
-    if (status) rsc_compile_command_free(command);
-    return status;
+    return status > 0 ? 0 : status;
+}
+
+int rsc_compile_commands_others(struct rsc_compile_command **list, size_t *count, const char *path, const char *source,
+                                struct rsc_error *error) {
+    char whole[PATH_MAX];
+    json_t *all = NULL;
+    int status = open_list(&all, path, whole, error);
+    size_t entries = json_array_size(all);
+    if (entries > RSC_COMPILE_COMMANDS_MOST) entries = RSC_COMPILE_COMMANDS_MOST;
+    *count = 0;
+    *list = calloc(entries + 1, sizeof **list);
+    if (!status && !*list) status = rsc_fail_memory(error, whole);
+    for (size_t i = 0; i < entries && status >= 0; i++) {
+        status = read_entry(&(*list)[*count], json_array_get(all, i), source, 0, error);
+        *count += status > 0;
+    }
+    json_decref(all);
+    return status < 0 ? status : 0;
 }
 
 void rsc_compile_command_free(struct rsc_compile_command *command) {

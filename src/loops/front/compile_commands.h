@@ -16,7 +16,7 @@
 
 struct rsc_compile_command {
     struct rsc_arena arena; /* owns the strings */
-    const char *directory;
+    const char *directory, *file; /* as the list has them */
     const char **flags;
     size_t flag_count;
 };
@@ -28,6 +28,12 @@ struct rsc_compile_command {
  */
 int rsc_compile_command_find(struct rsc_compile_command *command, const char *path, const char *source,
                              struct rsc_error *error);
+/*
+ * All entries but that of `source`, RSC_COMPILE_COMMANDS_MOST at most: *count of them in *list. Free each, and the list.
+ */
+#define RSC_COMPILE_COMMANDS_MOST 4096u
+int rsc_compile_commands_others(struct rsc_compile_command **list, size_t *count, const char *path, const char *source,
+                                struct rsc_error *error);
 void rsc_compile_command_free(struct rsc_compile_command *command);
 
 #endif
