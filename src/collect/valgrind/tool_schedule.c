@@ -14,6 +14,7 @@
 #include <pub_tool_vki.h>
 #include <libvex_guest_amd64.h>
 
+#include "collect/valgrind/tool_calls.h"
 #include "collect/valgrind/tool_state.h"
 
 /* Of Valgrind's core; their headers are not packaged. */
@@ -23,8 +24,6 @@ Bool VG_(is_exiting)(ThreadId thread);
 SysRes VG_(do_syscall)(UWord number, RegWord a, RegWord b, RegWord c, RegWord d, RegWord e, RegWord f, RegWord g,
                        RegWord h);
 #define YIELDING 4 /* VgTs_Yielding */
-
-#define PIPE_ATOMIC 4096u  /* PIPE_BUF: what a pipe with room takes at once */
 
 #define ANY_BITS FUTEX_BITSET_MATCH_ANY
 #define SYSCALL_BYTES 2      /* of the instruction */
@@ -37,17 +36,13 @@ enum place {
     OUTSIDE,       /* in a call that ends when it ends */
 };
 
-struct call {
-    UWord number, args[6];
-};
-
 static struct turn_thread {
     enum place place;
     UInt gate;        /* its futex in the tool; changes when it gets the turn, or need not rest any more */
     int slice_over;   /* its blocks have run */
     int in_call;      /* the kernel is running for it */
     Addr cleared;     /* the kernel clears this word when it has ended; 0: none */
-    struct call made; /* the program's call while it rests */
+    struct rsc_tool_call made; /* the program's call while it rests */
     int rests;        /* its registers are those of the call in which it rests */
     /* WAITS: */
     Addr futex;
@@ -87,13 +82,13 @@ static void set(ThreadId thread, UInt which, UWord value) {
     VG_(set_shadow_regs_area)(thread, 0, which, sizeof value, (const UChar *)&value);
 }
 
-static struct call get_call(ThreadId thread) {
-    struct call call = {.number = get(thread, REGISTER(RAX))};
+static struct rsc_tool_call get_call(ThreadId thread) {
+    struct rsc_tool_call call = {.number = get(thread, REGISTER(RAX))};
     for (int i = 0; i < 6; i++) call.args[i] = get(thread, argument_registers[i]);
     return call;
 }
 
-static void set_call(ThreadId thread, const struct call *call) {
+static void set_call(ThreadId thread, const struct rsc_tool_call *call) {
     set(thread, REGISTER(RAX), call->number);
     for (int i = 0; i < 6; i++) set(thread, argument_registers[i], call->args[i]);
 }
@@ -194,7 +189,7 @@ void rsc_schedule_reset(ThreadId thread) {
 
 void rsc_schedule_create(ThreadId parent, ThreadId child) {
     if (!parent || child >= RSC_TOOL_THREADS) return; /* the first thread has none */
-    const struct call clone = get_call(parent);
+    const struct rsc_tool_call clone = get_call(parent);
     threads[child] = (struct turn_thread){.place = TAKES_PART,
                                           .gate = threads[child].gate,
                                           .cleared = clone.args[0] & CLONE_CHILD_CLEARTID ? clone.args[3] : 0};
@@ -261,7 +256,8 @@ void __wrap_vgPlain_client_syscall(ThreadId thread, UInt how);
  */
 static UWord rest(ThreadId thread, UInt how, const struct vki_timespec *limit) {
     struct turn_thread *of = &threads[thread];
-    const struct call resting = {SYS_futex, {(UWord)&of->gate, FUTEX_WAIT_PRIVATE, of->gate, (UWord)limit, 0, 0}};
+    const struct rsc_tool_call resting = {SYS_futex,
+                                          {(UWord)&of->gate, FUTEX_WAIT_PRIVATE, of->gate, (UWord)limit, 0, 0}};
     of->made = get_call(thread);
     of->rests = 1;
     set_call(thread, &resting);
@@ -334,7 +330,7 @@ static UWord requeue(Addr from, UInt most, Addr to) {
 }
 
 /* FUTEX_WAKE_OP: changes a word and compares what it was. */
-static UWord wake_after_change(const struct call *call) {
+static UWord wake_after_change(const struct rsc_tool_call *call) {
     const UInt change = (UInt)call->args[5];
     UInt *word = (UInt *)call->args[4];
     UInt operand = change >> 12 & 0xfff;
@@ -379,7 +375,7 @@ static int is_shared(Addr word) {
     return segment && segment->kind == SkShmC;
 }
 
-static void follow_shared(const struct call *call, UWord result) {
+static void follow_shared(const struct rsc_tool_call *call, UWord result) {
     if ((call->number == SYS_mmap && call->args[3] & VKI_MAP_SHARED) ||
         (call->number == SYS_mremap && is_shared(call->args[0])))
         note_shared(result, call->number == SYS_mmap ? call->args[1] : call->args[2]);
@@ -390,7 +386,7 @@ static int is_word(UWord word, UInt protection) {
 }
 
 /* For how long a call waits at most, from now on: a limit of FUTEX_WAIT_BITSET is a time. */
-static struct vki_timespec time_left(const struct call *call) {
+static struct vki_timespec time_left(const struct rsc_tool_call *call) {
     const Word second_ns = 1000000000;
     struct vki_timespec limit = *(const struct vki_timespec *)call->args[3], now;
     if ((call->args[1] & FUTEX_CMD_MASK) == FUTEX_WAIT || limit.tv_nsec < 0 || limit.tv_nsec >= second_ns) return limit;
@@ -401,7 +397,7 @@ static struct vki_timespec time_left(const struct call *call) {
     return limit.tv_sec < 0 ? (struct vki_timespec){0, 0} : limit;
 }
 
-static UWord wait_for_wake(ThreadId thread, UInt how, const struct call *call) {
+static UWord wait_for_wake(ThreadId thread, UInt how, const struct rsc_tool_call *call) {
     struct turn_thread *of = &threads[thread];
     if (*(volatile UInt *)call->args[0] != (UInt)call->args[2]) {
         rsc_tool_note_call(thread);
@@ -421,7 +417,7 @@ static UWord wait_for_wake(ThreadId thread, UInt how, const struct call *call) {
 }
 
 /* Whether the call is answered here; then *result. */
-static int answer_futex(ThreadId thread, UInt how, const struct call *call, UWord *result) {
+static int answer_futex(ThreadId thread, UInt how, const struct rsc_tool_call *call, UWord *result) {
     const UWord operation = call->args[1] & FUTEX_CMD_MASK;
     const int is_wait = operation == FUTEX_WAIT || (operation == FUTEX_WAIT_BITSET && (UInt)call->args[5]);
     if (!is_word(call->args[0], VKI_PROT_READ)) return 0;
@@ -467,83 +463,16 @@ static int answer_futex(ThreadId thread, UInt how, const struct call *call, UWor
 
 /* ---- calls that wait ---- */
 
-/* What a call needs of the file in its first argument; 0: it is not such a call. */
-static Short events_for(UWord number) {
-    switch (number) {
-    case SYS_read:
-    case SYS_readv:
-    case SYS_accept:
-    case SYS_accept4:
-    case SYS_recvfrom:
-    case SYS_recvmsg:
-    case SYS_recvmmsg: return POLLIN;
-    case SYS_write:
-    case SYS_writev:
-    case SYS_sendto:
-    case SYS_sendmsg: return POLLOUT;
-    default: return 0;
-    }
-}
-
-/* A pipe or socket with room may still not have enough. */
-static int may_be_too_large(const struct call *call) {
-    struct vg_stat file;
-    if (call->number == SYS_write && call->args[2] <= PIPE_ATOMIC) return 0;
-    return VG_(fstat)((Int)call->args[0], &file) == 0 && (VKI_S_ISFIFO(file.mode) || VKI_S_ISSOCK(file.mode));
-}
-
-/* Calls that wait for time, other processes, signals or several files. */
-static int waits_outside(const struct call *call) {
-    switch (call->number) {
-    case SYS_poll: return (Int)call->args[2] != 0;
-    case SYS_epoll_wait:
-    case SYS_epoll_pwait: return (Int)call->args[3] != 0;
-    case SYS_fcntl: return call->args[1] == 7 || call->args[1] == 38; /* F_SETLKW, F_OFD_SETLKW */
-    case SYS_select:
-    case SYS_pause:
-    case SYS_nanosleep:
-    case SYS_connect:
-    case SYS_wait4:
-    case SYS_semop:
-    case SYS_msgsnd:
-    case SYS_msgrcv:
-    case SYS_flock:
-    case SYS_rt_sigtimedwait:
-    case SYS_rt_sigsuspend:
-    case SYS_futex: /* that is not answered here */
-    case SYS_io_getevents:
-    case SYS_semtimedop:
-    case SYS_clock_nanosleep:
-    case SYS_mq_timedsend:
-    case SYS_mq_timedreceive:
-    case SYS_waitid:
-    case SYS_pselect6:
-    case SYS_ppoll:
-    case SYS_io_uring_enter:
-    case SYS_epoll_pwait2: return 1;
-    default: return 0;
-    }
-}
-
-/* The program wants an error instead of waiting. */
-static int must_not_wait(const struct call *call) {
-    const UWord flags = call->number == SYS_recvfrom || call->number == SYS_sendto || call->number == SYS_recvmmsg
-                            ? call->args[3]
-                        : call->number == SYS_recvmsg || call->number == SYS_sendmsg ? call->args[2]
-                                                                                     : 0;
-    return flags & 0x40 /* MSG_DONTWAIT */ || VG_(fcntl)((Int)call->args[0], VKI_F_GETFL, 0) & VKI_O_NONBLOCK;
-}
-
 /* Returns with the turn when the file is ready; or without it, if all wait; or HANDLED. */
-static UWord wait_for_file(ThreadId thread, UInt how, const struct call *call, Short events) {
+static UWord wait_for_file(ThreadId thread, UInt how, const struct rsc_tool_call *call, Short events) {
     struct turn_thread *of = &threads[thread];
     of->fd = (Int)call->args[0];
     of->events = events;
-    if (events == POLLOUT && may_be_too_large(call)) {
+    if (events == POLLOUT && rsc_call_may_be_too_large(call)) {
         of->place = OUTSIDE;
         return 0;
     }
-    while (of->place != OUTSIDE && !VG_(is_exiting)(thread) && !is_ready(of) && !must_not_wait(call)) {
+    while (of->place != OUTSIDE && !VG_(is_exiting)(thread) && !is_ready(of) && !rsc_call_must_not_wait(call)) {
         of->place = NEEDS_FILE;
         do {
             const UWord result = rest(thread, how, NULL);
@@ -577,9 +506,9 @@ void rsc_schedule_called(ThreadId thread) {
 }
 
 /* The program's call, made by the kernel. */
-static void call_kernel(ThreadId thread, UInt how, const struct call *call) {
+static void call_kernel(ThreadId thread, UInt how, const struct rsc_tool_call *call) {
     struct turn_thread *of = &threads[thread];
-    if (waits_outside(call)) of->place = OUTSIDE;
+    if (rsc_call_waits_outside(call)) of->place = OUTSIDE;
     if (call->number == SYS_set_tid_address) of->cleared = call->args[0];
     __real_vgPlain_client_syscall(thread, how);
     if (call->number == SYS_mmap || call->number == SYS_mremap) follow_shared(call, get(thread, REGISTER(RAX)));
@@ -588,8 +517,8 @@ static void call_kernel(ThreadId thread, UInt how, const struct call *call) {
 
 /* Every call of the program. (--wrap) */
 void __wrap_vgPlain_client_syscall(ThreadId thread, UInt how) {
-    const struct call call = get_call(thread);
-    const Short events = events_for(call.number);
+    const struct rsc_tool_call call = get_call(thread);
+    const Short events = rsc_call_events(call.number);
     UWord result = 0;
     if (living > 1 && call.number == SYS_futex && answer_futex(thread, how, &call, &result)) {
         if (result != HANDLED) set(thread, REGISTER(RAX), result);

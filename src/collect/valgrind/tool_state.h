@@ -4,7 +4,8 @@
  * instructions) the parent does (collect/drain/drain_valgrind.c).
  *
  *   tool_main.c    options, threads, system calls, forks
- *   tool_schedule.c   which thread runs (tool_schedule.h)
+ *   tool_schedule.c which thread runs (tool_schedule.h)
+ *   tool_calls.c   which system calls wait
  *   block_code.c   adds the recording to a block of code, and makes its plan
  *   keep_loads.c   keeps loads that Valgrind's optimiser would remove
  *   tool_words.c   the writer: ring blocks, notes of what is mapped
