@@ -2,6 +2,7 @@
 #include "collect/drain/ring_run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -104,10 +105,17 @@ void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_fac
     if (stats->late)
         rsc_facts_add(facts, "%llu of %llu blocks came out of order (threads more than 20 ms apart)",
                       (unsigned long long)stats->late, (unsigned long long)stats->blocks);
-    if (ring->execs || forks)
-        rsc_facts_add(facts,
-                      "warning: not watched: %llu forked children, %llu programs it started (--follow watches them)",
-                      (unsigned long long)forks, (unsigned long long)ring->execs);
+    if (ring->execs || forks) {
+        char children[64] = "", programs[64] = "";
+        if (forks)
+            snprintf(children, sizeof children, "%llu forked child%s", (unsigned long long)forks,
+                     forks == 1 ? "" : "ren");
+        if (ring->execs)
+            snprintf(programs, sizeof programs, "%llu program%s it started", (unsigned long long)ring->execs,
+                     ring->execs == 1 ? "" : "s");
+        rsc_facts_add(facts, "warning: not watched: %s%s%s (--follow watches %s)", children,
+                      forks && ring->execs ? ", " : "", programs, forks + ring->execs == 1 ? "it" : "them");
+    }
     facts->threads_unseen = ring->crowded_out;
     if (ring->crowded_out)
         rsc_facts_add(facts, "warning: %u threads were not seen: more than %u at a time", ring->crowded_out,

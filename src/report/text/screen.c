@@ -301,6 +301,23 @@ static int has_modules(const struct rsc_profile *profile) {
     return 0;
 }
 
+#define REST_TOLD 0.1 /* of cycles or misses */
+
+/* What is in no line of the user: libraries, mostly their first touches. */
+static void put_rest(struct rsc_text *text, const struct screen *screen, const struct worst_lines *worst) {
+    double sum = 0;
+    char words[96];
+    for (size_t i = 0; i < worst->why.lines->count; i++) sum += worst->why.lines->ranks[i].cost;
+    double rest = worst->all > 0 ? 1 - sum / worst->all : 0;
+    if (rest < REST_TOLD) return;
+    snprintf(words, sizeof words, "%s more in libraries and at the start (--section lines)", rsc_show_share(rest).text);
+    rsc_text_tint(text, RSC_DIM);
+    rsc_text_put(text, "          ");
+    rsc_text_foreign(text, words, screen->style->width - text->column);
+    rsc_text_tint(text, RSC_PLAIN);
+    rsc_text_put(text, "\n");
+}
+
 static void put_worst(struct rsc_text *text, const struct screen *screen) {
     const struct rsc_report_style *style = screen->style;
     struct rsc_rank_size size;
@@ -332,11 +349,13 @@ static void put_worst(struct rsc_text *text, const struct screen *screen) {
     if (!failed && !own && has_modules(profile))
         rsc_text_paragraph(text, 3, style->width, "No source lines of the program are known: compile it with -g.");
     if (!failed && (!lines.count || !(lines.ranks[0].cost > 0)))
-        rsc_text_paragraph(text, 3, style->width, "Nothing misses at this size.");
+        rsc_text_paragraph(text, 3, style->width,
+                           own && worst.by_cycles ? "No line of your code misses." : "Nothing misses at this size.");
     else if (!failed) put_columns(text, screen, &worst);
     for (size_t i = 0; !failed && i < lines.count && i < LINES_SHOWN; i++)
         if (lines.ranks[i].cost > 0 && (!i || lines.ranks[i].cost >= SHARE_SHOWN * worst.all))
             put_line(text, screen, &worst, &lines.ranks[i]);
+    if (!failed && own) put_rest(text, screen, &worst);
     rsc_ranking_free(&lines);
     rsc_ranking_free(&pairs);
 }
