@@ -52,6 +52,13 @@ static void option(struct command *command, const char *name, uint64_t value) {
 
 static void word(struct command *command, const char *text) { command->words[command->count++] = (char *)text; }
 
+/* With more, Valgrind ends. Each costs it 7 KiB, used or not. */
+static uint64_t threads_most(void) {
+    const char *fewer = getenv("REUSESCOPE_TEST_VALGRIND_THREADS"); /* for tests */
+    uint64_t most = fewer ? strtoull(fewer, NULL, 10) : 0;
+    return most > 1 && most < RSC_VALGRIND_THREADS ? most : RSC_VALGRIND_THREADS;
+}
+
 static int build_command(struct command *command, const struct rsc_launch *launch, int log_fd,
                          const struct rsc_collect_request *request, struct rsc_error *error) {
     size_t given = 0;
@@ -63,7 +70,7 @@ static int build_command(struct command *command, const struct rsc_launch *launc
     word(command, "-q");
     word(command, "--vgdb=no");
     word(command, "--fair-sched=try"); /* else a thread that waits for another may run on and on */
-    word(command, "--max-threads=4096");
+    option(command, "--max-threads", threads_most());
     option(command, "--log-fd", (uint64_t)log_fd);
     option(command, "--messages", (uint64_t)log_fd);
     option(command, "--ring", (uint64_t)launch->ring_fd);
@@ -167,6 +174,11 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
             "accesses (--quantum), except where they use the same data; --with qemu runs them at the same time",
             (unsigned long long)(collector->request->quantum ? collector->request->quantum : QUANTUM));
     rsc_ring_run_warn(collector, facts, &stats);
+    if (log_line(collector, text, "Max number of threads"))
+        rsc_facts_add(facts,
+                      "warning: Valgrind ended the program when it started more than %llu threads at once: run it "
+                      "--with qemu",
+                      (unsigned long long)threads_most() - 1); /* it does not use the first number */
     if (!collector->launch.running && WIFSIGNALED(collector->launch.status) &&
         WTERMSIG(collector->launch.status) == SIGILL) {
         const char *line = log_line(collector, text, "unhandled instruction");

@@ -586,6 +586,58 @@ static void overlapping_ones_alternate(void **state) {
     free_ring(ring);
 }
 
+#define INCREMENTS 2000u
+
+/* Increments of a word in blocks of `each`, which take `block_ns`, from `at_ns` on. */
+static void put_increments(struct rsc_ring *ring, uint32_t thread, uint32_t each, uint64_t at_ns, uint64_t block_ns) {
+    struct rsc_ring_writer writer;
+    assert_int_equal(rsc_ring_attach(&writer, ring, 1, thread + 1), 0);
+    for (uint32_t done = 0, block = 0; done < INCREMENTS; block++) {
+        for (uint32_t i = 0; i < each && done < INCREMENTS; i++, done++) {
+            rsc_ring_put(&writer, 64 + 8 * thread, rsc_record_word(RSC_RECORD_READ, 8, 1));
+            rsc_ring_put(&writer, 64 + 8 * thread, rsc_record_word(RSC_RECORD_WRITE, 8, 1));
+        }
+        rsc_ring_publish(&writer);
+        ring->slots[thread].blocks[block].start_ns = at_ns + block * block_ns;
+        ring->slots[thread].blocks[block].end_ns = at_ns + (block + 1) * block_ns;
+    }
+}
+
+/*
+ * Threads that increment neighbouring words at the same time: at least half of the increments find their line taken,
+ * however late and in blocks of whatever sizes their words arrive.
+ */
+static void neighbours_take_half_of_the_increments(void **state) {
+    (void)state;
+    for (uint32_t threads = 2; threads <= 4; threads++) {
+        struct rsc_ring *ring = new_ring();
+        struct rsc_drain *drain;
+        struct rsc_batch batch;
+        struct rsc_error error;
+        uint32_t has_line = 0, taken = 0, found_taken[4] = {0};
+        assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+        for (uint32_t t = 0; t < threads; t++) {
+            const uint32_t each[] = {500, 370, 1000, 171};
+            put_increments(ring, t, each[t], 1000000 + t * 1001, 40 * each[t]); /* 40 ns each, some started later */
+        }
+        assert_int_equal(rsc_drain_next(drain, 1, &batch, &error), 1);
+        assert_int_equal(batch.count, 2 * INCREMENTS * threads);
+        for (uint32_t i = 0; i < batch.count; i++) {
+            uint32_t t = rsc_meta_thread(batch.meta[i]);
+            found_taken[t] |= !(has_line >> t & 1);
+            if (rsc_meta_kind(batch.meta[i]) == RSC_WRITE) {
+                taken += found_taken[t];
+                found_taken[t] = 0;
+                has_line = 0;
+            }
+            has_line |= 1u << t;
+        }
+        assert_true(taken >= INCREMENTS * threads / 2);
+        rsc_drain_free(drain);
+        free_ring(ring);
+    }
+}
+
 /* 500 kept references one after the other, and 500 with 999 left out before each; in the same millisecond. */
 static void put_kept(struct rsc_ring_writer *writer, int far_first) {
     struct rsc_block *block = &writer->slot->blocks[0];
@@ -660,6 +712,7 @@ int main(void) {
         cmocka_unit_test(filtering_takes_no_time),
         cmocka_unit_test(what_is_handed_over_stays_in_order),
         cmocka_unit_test(overlapping_ones_alternate),
+        cmocka_unit_test(neighbours_take_half_of_the_increments),
         cmocka_unit_test(kept_ones_are_merged_by_all_references),
         cmocka_unit_test(a_dead_parent_is_noticed),
     };

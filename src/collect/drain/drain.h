@@ -17,6 +17,8 @@
 #include "runtime/ring/ring.h"
 #include "trace/batch_columns.h"
 
+#define RSC_VALGRIND_THREADS 8192u /* that Valgrind is told to allow at once: --max-threads */
+
 struct rsc_drain_stats {
     uint64_t accesses, calls, blocks, instructions, unrecorded_instructions;
     uint64_t waits, waited_ns; /* time the program waited for us */

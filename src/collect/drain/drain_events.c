@@ -144,7 +144,13 @@ int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *curso
         }
         return rsc_drain_add_event(drain, RSC_EVENT_CALL, cursor->number, pc | space, addr, NULL, 0);
     case RSC_RECORD_RETURN: return rsc_drain_add_event(drain, RSC_EVENT_RETURN, cursor->number, addr, 0, NULL, 0);
-    case RSC_RECORD_ALLOC: return rsc_drain_add_event(drain, RSC_EVENT_ALLOC, cursor->number, addr, pc, NULL, 0);
+    case RSC_RECORD_CALLER: cursor->caller = addr; return 0;
+    case RSC_RECORD_ALLOC: {
+        uint64_t caller = cursor->caller;
+        cursor->caller = 0;
+        return rsc_drain_add_event(drain, RSC_EVENT_ALLOC, cursor->number, addr, pc, caller ? &caller : NULL,
+                                   caller ? sizeof caller : 0);
+    }
     case RSC_RECORD_FREE: return rsc_drain_add_event(drain, RSC_EVENT_FREE, cursor->number, addr, 0, NULL, 0);
     case RSC_RECORD_MARKER:
         return rsc_drain_add_event(drain, RSC_EVENT_MARKER, cursor->number, pc, 0, pc ? "begin" : "end", pc ? 5 : 3);

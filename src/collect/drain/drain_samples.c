@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "collect/drain/drain_state.h"
 
+/* Each process numbers its threads: identities have the bits of its address space. */
 static int know_sampled_thread(struct rsc_drain *drain, uint64_t identity, uint32_t number) {
     struct rsc_u64_table *table = &drain->sampled_threads;
     if (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0) return RSC_ENOMEM;
@@ -58,11 +59,13 @@ static int release_held(struct rsc_drain *drain, int all) {
     int status = 0;
     for (size_t i = 0; i < drain->held_count; i++) {
         struct rsc_sample_record *sample = &drain->held_samples[i];
-        if (status || (!all && !is_known_thread(drain, sample->taker.by))) {
+        const uint64_t taker = sample->taker.by | (uint64_t)sample->taker.context << 32;
+        if (status || (!all && !is_known_thread(drain, taker))) {
             drain->held_samples[kept++] = *sample;
             continue;
         }
-        sample->taker.by = sampled_thread(drain, sample->taker.by);
+        sample->taker.by = sampled_thread(drain, taker);
+        sample->taker.context = 0;
         status = add_sample(drain, sample);
     }
     drain->held_count = kept;
@@ -74,7 +77,7 @@ int rsc_drain_last_samples(struct rsc_drain *drain) { return release_held(drain,
 /* One of the records of a sample: see RSC_RECORD_SAMPLE. */
 static int take_sample_part(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record) {
     struct rsc_sample_record *sample = &cursor->sample;
-    uint64_t payload = rsc_record_pc(record->word);
+    const uint64_t payload = rsc_record_pc(record->word), space = cursor->space;
     uint32_t bits = (uint32_t)record->addr;
     float variance;
     switch (rsc_record_size(record->word)) {
@@ -86,7 +89,7 @@ static int take_sample_part(struct rsc_drain *drain, struct rsc_drain_cursor *cu
     case 3: sample->reuse.pc = payload, sample->interval = record->addr; return 0;
     case 4:
         memcpy(&sample->weight, &record->addr, sizeof sample->weight);
-        sample->use.thread = sampled_thread(drain, (uint32_t)payload);
+        sample->use.thread = sampled_thread(drain, (uint32_t)payload | space);
         sample->use.first = payload >> 32 & 63;
         sample->use.last = payload >> 40 & 63;
         sample->taker.from = sample->use.thread;
@@ -94,6 +97,7 @@ static int take_sample_part(struct rsc_drain *drain, struct rsc_drain_cursor *cu
     case 6:
         sample->taker = (struct rsc_sample_taker){.pc = payload,
                                                   .by = (uint32_t)record->addr,
+                                                  .context = (uint32_t)(space >> 32),
                                                   .from = sample->use.thread,
                                                   .first = record->addr >> 32 & 63,
                                                   .last = record->addr >> 40 & 63,
@@ -102,10 +106,12 @@ static int take_sample_part(struct rsc_drain *drain, struct rsc_drain_cursor *cu
     case 5:
         memcpy(&variance, &bits, sizeof variance);
         sample->variance = variance >= 0 ? variance : 0;
-        sample->reuse.thread = sampled_thread(drain, payload);
-        if (sample->taker.is_known && !is_known_thread(drain, sample->taker.by) && drain->held_count < HELD_MOST)
+        sample->reuse.thread = sampled_thread(drain, payload | space);
+        if (!sample->taker.is_known) return add_sample(drain, sample);
+        if (!is_known_thread(drain, sample->taker.by | space) && drain->held_count < HELD_MOST)
             return hold_back(drain, sample);
-        if (sample->taker.is_known) sample->taker.by = sampled_thread(drain, sample->taker.by);
+        sample->taker.by = sampled_thread(drain, sample->taker.by | space);
+        sample->taker.context = 0;
         return add_sample(drain, sample);
     default: return 0;
     }
@@ -137,7 +143,7 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
         if (type == RSC_RECORD_SAMPLE) status = take_sample_part(drain, cursor, record);
         else if (type == RSC_RECORD_STEP) status = take_step_part(drain, cursor, record);
         else if (type == RSC_RECORD_THREAD) {
-            status = know_sampled_thread(drain, record->addr, cursor->number);
+            status = know_sampled_thread(drain, record->addr | cursor->space, cursor->number);
             if (!status && drain->held_count) status = release_held(drain, 0);
         } else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) status = 0;
         else status = rsc_drain_take_event(drain, cursor, slot, record);

@@ -89,6 +89,7 @@ struct rsc_drain_cursor {
     uint64_t skipped; /* references skipped since the last one taken */
     struct rsc_sample_record sample; /* filled in as its records arrive */
     struct rsc_record step; /* the first record of a step; zeros: none */
+    uint64_t caller; /* of the next allocation; 0: not known */
     uint32_t at; /* record in the block being taken */
     uint32_t count; /* number of its records; 0: no block is being taken */
     uint64_t looked_ns; /* when it was last seen alive, while leaving */

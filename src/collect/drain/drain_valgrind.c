@@ -18,7 +18,7 @@
 #include "collect/drain/thread_turns.h"
 
 #define FRAME_MOST 65536u /* bytes of a frame that a forked child returns from */
-#define THREADS_MOST 4097u /* Valgrind's --max-threads, and one */
+#define THREADS_MOST (RSC_VALGRIND_THREADS + 1)
 #define LENGTH_AND_PLAN 0x3ffffffffffull /* of a start */
 
 void rsc_block_reader_free(struct rsc_block_reader *reader) {

@@ -1,7 +1,7 @@
 /*
  * asm_heap.c - the malloc family for rebuilt programs: calls libc's functions, and
  * records an event per block while the thread records. The parent knows the place of
- * the allocation from the calls before.
+ * the allocation from the calls before; if references are sampled, from the return address.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -25,9 +25,10 @@ extern void __libc_free(void *);
 #define LIBC(name) __libc_##name
 #endif
 
-static inline void *allocated(void *block, size_t bytes) {
+static inline __attribute__((always_inline)) void *allocated(void *block, size_t bytes) {
     if (__builtin_expect(rsc_asm_recording() || rsc_asm_sampling, 0) && block)
-        rsc_asm_tell((uintptr_t)block, rsc_record_word(RSC_RECORD_ALLOC, 1, bytes));
+        rsc_asm_tell_from((uintptr_t)block, rsc_record_word(RSC_RECORD_ALLOC, 1, bytes),
+                          (uintptr_t)__builtin_return_address(0) - 1); /* the call, not what follows it */
     return block;
 }
 

@@ -337,7 +337,7 @@ static int may_sample(const struct rsc_asm_local *local) {
     return rsc_asm_sampling && process.ring && local->attached && !local->closed && !local->busy && !local->depth;
 }
 
-void rsc_asm_tell(uint64_t addr, uint64_t word) {
+void rsc_asm_tell_from(uint64_t addr, uint64_t word, uint64_t caller) {
     struct rsc_asm_local *local = &rsc_asm_local;
     if (!rsc_asm_sampling) {
         rsc_asm_put(addr, word);
@@ -347,11 +347,14 @@ void rsc_asm_tell(uint64_t addr, uint64_t word) {
     int kept = errno, was_busy = local->busy;
     if (!was_busy && !come_in(local)) return;
     local->busy = 1;
+    if (local->attached && caller) rsc_asm_sampled_put(local, caller, rsc_record_word(RSC_RECORD_CALLER, 1, 0));
     if (local->attached) rsc_asm_sampled_put(local, addr, word);
     errno = kept;
     if (!was_busy) go_out();
     not_busy(was_busy);
 }
+
+void rsc_asm_tell(uint64_t addr, uint64_t word) { rsc_asm_tell_from(addr, word, 0); }
 
 /* Calls the sampler about a synchronisation. */
 static void synchronise(void (*how)(struct rsc_asm_local *, struct rsc_asm_thread *)) {

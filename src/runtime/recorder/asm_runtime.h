@@ -54,6 +54,8 @@ static inline int rsc_asm_recording(void) { return rsc_asm_local.recording && !r
 /* Threads sample their references (asm_sampled.c): records other than references are reported in every mode. */
 extern int rsc_asm_sampling __attribute__((visibility("hidden")));
 void rsc_asm_tell(uint64_t addr, uint64_t word) __attribute__((visibility("hidden")));
+/* The same; `caller` is the code it happened for, which recorded calls tell if the thread records. */
+void rsc_asm_tell_from(uint64_t addr, uint64_t word, uint64_t caller) __attribute__((visibility("hidden")));
 
 /* The thread is about to let others go on, or to wait for them; it has synchronised with them. */
 void rsc_asm_releases(void) __attribute__((visibility("hidden")));
