@@ -166,7 +166,7 @@ static void emit(struct rsc_sampler *sampler, uint32_t model, const struct rsc_a
     };
     if (reuse) record.reuse = *reuse;
     if (rsc_active_is_taken(set, sample)) record.taker = facts->taker;
-    record.taker.from = facts->by->identity;
+    if (model == RSC_MODEL_PRIVATE) record.taker.from = facts->by->identity;
     sampler->options.emit(sampler->options.emit_context, &record);
 }
 

@@ -53,7 +53,7 @@ static void read_for_parked(struct rsc_sampler *sampler, const struct sampler_th
 }
 
 static uint64_t pack_place(const struct rsc_sampler *sampler, const struct rsc_sample_place *place) {
-    uint64_t where = sampler->options.places_have_threads ? place->context : place->pc & 0xffffffffffffull;
+    uint64_t where = sampler->options.places_have_threads ? place->context : place->pc & LOW_48;
     return where | (uint64_t)place->first << 48 | (uint64_t)place->last << 56;
 }
 
@@ -83,8 +83,10 @@ static void append(struct rsc_sampler *sampler, struct sampler_thread *thread, u
     __atomic_store_n(&entry->line, line, __ATOMIC_RELEASE);
     __atomic_store_n(&entry->told, told, __ATOMIC_RELEASE);
     __atomic_store_n(&entry->place, pack_place(sampler, place), __ATOMIC_RELEASE);
-    __atomic_store_n(&entry->when, now(sampler), __ATOMIC_RELEASE);
-    store_relaxed(&entry->at, load_relaxed(&thread->references));
+    __atomic_store_n(&entry->when, (now(sampler) & LOW_48) | (uint64_t)(thread->identity >> 16) << 48,
+                     __ATOMIC_RELEASE);
+    __atomic_store_n(&entry->at, (load_relaxed(&thread->references) & LOW_48) | (uint64_t)thread->identity << 48,
+                     __ATOMIC_RELEASE);
     __atomic_store_n(&thread->log_head, head + 1, __ATOMIC_RELEASE);
 }
 
@@ -108,16 +110,17 @@ void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread
 
 /* ---- private stacks ---- */
 
-static void take(const struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, uint32_t by,
-                 uint64_t place, uint64_t when) {
+static void take(const struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line,
+                 const struct log_entry *entry) {
     const int is_context = sampler->options.places_have_threads != 0;
     uint32_t sample = rsc_active_take(&thread->set, line);
     if (sample == RSC_NO_SAMPLE) return;
-    if (thread->facts[sample].taker.is_known && thread->facts[sample].taken_when <= when) return;
+    const uint64_t when = entry->when << 16, place = entry->place; /* of 48 bits: only differences count */
+    if (thread->facts[sample].taker.is_known && (int64_t)(when - thread->facts[sample].taken_when) >= 0) return;
     thread->facts[sample].taken_when = when;
-    thread->facts[sample].taker = (struct rsc_sample_taker){.pc = is_context ? 0 : place & 0xffffffffffffull,
+    thread->facts[sample].taker = (struct rsc_sample_taker){.pc = is_context ? 0 : place & LOW_48,
                                                             .context = is_context ? (uint32_t)place : 0,
-                                                            .by = by,
+                                                            .by = (uint32_t)(entry->at >> 48 | entry->when >> 48 << 16),
                                                             .first = (uint8_t)(place >> 48),
                                                             .last = (uint8_t)(place >> 56),
                                                             .is_known = 1};
@@ -136,8 +139,9 @@ static void read_log(struct rsc_sampler *sampler, struct sampler_thread *thread,
         const struct log_entry *entry = &writer->log[*cursor & (size - 1)];
         uint64_t line = __atomic_load_n(&entry->line, __ATOMIC_ACQUIRE);
         uint64_t told = __atomic_load_n(&entry->told, __ATOMIC_ACQUIRE);
-        uint64_t place = __atomic_load_n(&entry->place, __ATOMIC_ACQUIRE);
-        uint64_t when = __atomic_load_n(&entry->when, __ATOMIC_ACQUIRE);
+        const struct log_entry copy = {.at = __atomic_load_n(&entry->at, __ATOMIC_ACQUIRE),
+                                       .place = __atomic_load_n(&entry->place, __ATOMIC_ACQUIRE),
+                                       .when = __atomic_load_n(&entry->when, __ATOMIC_ACQUIRE)};
         uint64_t last = load_relaxed(&writer->log_head);
         if (last - *cursor >= size) {
             add_own(&thread->lost_logs, 1);
@@ -148,7 +152,7 @@ static void read_log(struct rsc_sampler *sampler, struct sampler_thread *thread,
         if (*cursor + AHEAD < head)
             fetch(&thread->set, load_relaxed(&writer->log[(*cursor + AHEAD) & (size - 1)].line));
         ++*taken;
-        take(sampler, thread, line, writer->identity, place, when);
+        take(sampler, thread, line, &copy);
     }
 }
 
@@ -187,7 +191,7 @@ static void merge_until(struct rsc_sampler *sampler, struct sampler_thread *thre
     for (; cursor != head; cursor++) {
         const struct log_entry *entry = &thread->log[cursor & (size - 1)];
         uint64_t line = load_relaxed(&entry->line);
-        if (load_relaxed(&entry->at) > until) break;
+        if ((load_relaxed(&entry->at) & LOW_48) > until) break;
         if (set->active && cursor + AHEAD < head)
             fetch(set, load_relaxed(&thread->log[(cursor + AHEAD) & (size - 1)].line));
         uint32_t epoch = epoch_now(set, load_relaxed(&entry->told) >> 1), sample;

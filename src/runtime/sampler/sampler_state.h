@@ -34,9 +34,13 @@ struct sample_facts {
     uint64_t taken_when; /* in parallel order: `when` of the log entry */
 };
 
+#define LOW_48 0xffffffffffffull
+
 /*
  * A line reported to others: line, epoch of the shared set << 1 | written, its thread's references, what used it (pc
- * or context in 48 bits, first and last byte), and when: of several that took a line, the first counts. All atomic.
+ * or context, first and last byte), and when: of several that took a line, the first counts. The last three have 48
+ * bits; above them, `at` and `when` have the thread's identity, for a slot may have another one when it is read. All
+ * atomic.
  */
 struct log_entry {
     uint64_t line, told, at, place, when;
