@@ -247,7 +247,7 @@ static int fill_cells(struct rsc_sampled_sharing *sharing, const struct filling 
     double factor = scale->weight > 0 ? filling->references / scale->weight : 0, *shares;
     uint64_t *whole = malloc((count + 1) * sizeof *whole);
     int status = (shares = malloc((count + 1) * sizeof *shares)) && whole ? 0 : RSC_ENOMEM;
-    qsort(sharing->cells, sharing->cell_count, sizeof *sharing->cells, worse_cell_first);
+    if (count) qsort(sharing->cells, sharing->cell_count, sizeof *sharing->cells, worse_cell_first);
     for (size_t i = 0; !status && i < count; i++) shares[i] = sharing->cells[i].all.missed * factor;
     if (!status) status = rsc_round_rows(shares, count, profile->invalidated, whole);
     if (!status) status = rsc_profile_set_sharing(profile, count);
@@ -379,7 +379,8 @@ int rsc_sampled_sharing_fill(struct rsc_sampled_sharing *sharing, const struct r
     struct filling filling = {scale, (double)profile->references};
     struct false_line *lines = malloc((sharing->taking_count + 1) * sizeof *lines);
     if (!lines) return RSC_ENOMEM;
-    qsort(sharing->takings, sharing->taking_count, sizeof *sharing->takings, by_line); /* not found by hash any more */
+    if (sharing->taking_count) /* they are not found by hash any more */
+        qsort(sharing->takings, sharing->taking_count, sizeof *sharing->takings, by_line);
     size_t count = find_false(sharing, lines, scale->size);
     int status = fill_lines(sharing, &filling, lines, count, profile, objects);
     if (!status) status = fill_cells(sharing, &filling, profile); /* the cells move */
