@@ -203,7 +203,6 @@ static int simulate_whole(struct rsc_loops_analysis *analysis, struct rsc_plan *
                           const uint64_t *size, struct rsc_error *error) {
     struct rsc_oracle oracle;
     double ratio[DRAWS_MOST][RSC_LOOPS_GRID_MAX], variance[RSC_LOOPS_GRID_MAX] = {0};
-    double z = rsc_normal_quantile(0.5 + analysis->options.confidence / 200);
     uint64_t line_bytes = analysis->options.line_bytes, fit = DRAWN_REFERENCES / result->references;
     uint32_t draws = fit < DRAWS_LEAST ? DRAWS_LEAST : fit > DRAWS_MOST ? DRAWS_MOST : (uint32_t)fit;
     if (interleave->kind == RSC_INTERLEAVE_LOCKSTEP) draws = 1;
@@ -217,6 +216,8 @@ static int simulate_whole(struct rsc_loops_analysis *analysis, struct rsc_plan *
         rsc_oracle_free(&oracle);
     }
     if (status < 0 || draws == 1) return status;
+    /* A variance of few draws is itself uncertain; nearby sizes, which are alike but not the same, count as twice as many. */
+    double z = rsc_student_quantile(0.5 + analysis->options.confidence / 200, 2 * (draws - 1));
     for (size_t g = 0; g < result->mrc_count; g++) {
         double sum = 0;
         for (uint32_t k = 0; k < draws; k++) sum += ratio[k][g];
