@@ -29,7 +29,6 @@ struct rsc_wanted {
     struct {
         struct rsc_sampler_options sampler;
         uint64_t doubles_at;  /* samples after which the period doubles; 0: never */
-        uint64_t first_doubles_at; /* the same for the first period */
     } samples;
     struct {
         uint64_t period, rate; /* accesses of a thread per sample; 0: samples per second instead */

@@ -9,21 +9,17 @@
 #include "multicore/finished_samples.h"
 #include "multicore/sharing.h"
 
-#define UNITS 64u /* counted at once by attribution */
+#define TIMES_MOST (1u << 29) /* that one reference counts */
 
 int rsc_sample_places_count(const struct rsc_sample_places *places, const struct rsc_sample_record *record,
                             const struct rsc_batch *batch, uint32_t access, const uint32_t *tags, uint32_t use_tag) {
-    uint32_t rds[UNITS], last[UNITS], from[UNITS], tag[UNITS], rd = RSC_RD_INVALIDATED;
+    uint32_t rd = RSC_RD_INVALIDATED;
     int reused = record->outcome == RSC_SAMPLE_REUSED;
     if (!reused && record->outcome != RSC_SAMPLE_INVALIDATED) return 0;
     if (reused) rd = record->distance < RSC_RD_INVALIDATED ? (uint32_t)record->distance : RSC_RD_INVALIDATED - 1;
-    for (uint32_t i = 0; i < UNITS; i++) rds[i] = rd, last[i] = use_tag, from[i] = access, tag[i] = tags[access];
-    uint64_t units = (uint64_t)llround(record->weight / places->period);
-    for (units = units ? units : 1; units; units -= units < UNITS ? units : UNITS)
-        if (rsc_attribution_count(places->attribution, batch, 0, from, tag, rds, last,
-                                  units < UNITS ? (uint32_t)units : UNITS) < 0)
-            return RSC_ENOMEM;
-    return 0;
+    const double times = fmin(TIMES_MOST, fmax(1, round(record->weight / places->period)));
+    rsc_attribution_weigh(places->attribution, (uint32_t)times);
+    return rsc_attribution_count(places->attribution, batch, 0, &access, &tags[access], &rd, &use_tag, 1);
 }
 
 /* The counts of a row of any table. */

@@ -19,7 +19,8 @@ int rsc_finished_samples_init(struct rsc_finished_samples *sum, double confidenc
     sum->z = rsc_normal_quantile(0.5 + confidence / 200);
     sum->rd_cap = rd_cap;
     sum->bins_per_octave = bins_per_octave;
-    int failed = 0;
+    sum->kept_weighs = sum->kept_of_all_weighs = 1;
+    int failed = rsc_burst_groups_init(&sum->groups) < 0 || rsc_burst_groups_init(&sum->groups_of_all) < 0;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         *arrays[i] = calloc(fine, sizeof **arrays[i]);
         failed |= !*arrays[i];
@@ -42,6 +43,8 @@ void rsc_finished_samples_free(struct rsc_finished_samples *sum) {
     for (uint32_t i = 0; i < sum->thread_count; i++) free(sum->threads[i].rd);
     free(sum->threads);
     rsc_sampled_sharing_free(&sum->sharing);
+    rsc_burst_groups_free(&sum->groups);
+    rsc_burst_groups_free(&sum->groups_of_all);
     memset(sum, 0, sizeof *sum);
 }
 
@@ -92,22 +95,47 @@ static void count_reuse(struct rsc_finished_samples *sum, const struct rsc_sampl
     if (distance > sum->farthest) sum->farthest = distance;
 }
 
-static void tally(struct rsc_sample_tally *tally, const struct rsc_sample_record *record) {
+static void tally(struct rsc_sample_tally *tally, const struct rsc_sample_record *record, uint32_t burst) {
+    const double together = record->weight * (record->burst && burst ? burst : 1);
     tally->samples++;
     tally->weight += record->weight;
     tally->spread += record->weight * (record->weight - 1);
     tally->outcome[record->outcome] += record->weight;
-    if (record->weight > tally->largest) tally->largest = record->weight;
+    if (together > tally->largest) tally->largest = together;
 }
 
-void rsc_finished_samples_take_shared(struct rsc_finished_samples *sum, const struct rsc_sample_record *record) {
-    tally(&sum->of_all, record);
+static double weigh_kept(struct rsc_judged_weight judged) {
+    if (!(judged.kept > 0)) return judged.dropped > 0 ? 0 : 1;
+    return (judged.kept + judged.dropped) / judged.kept;
 }
 
-void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rsc_sample_record *record) {
+void rsc_finished_samples_weigh_kept(struct rsc_finished_samples *sum, struct rsc_judged_weight own,
+                                     struct rsc_judged_weight of_all) {
+    sum->kept_weighs = weigh_kept(own);
+    sum->kept_of_all_weighs = weigh_kept(of_all);
+}
+
+/* Counts a sample for the bars; what remains to be counted, or 0: nothing. */
+static int judge(struct rsc_burst_groups *groups, double kept_weighs, const struct rsc_sample_record *record,
+                 struct rsc_sample_record *rest) {
+    *rest = *record;
+    if (rest->outcome == RSC_SAMPLE_DROPPED && !(kept_weighs > 0)) rest->outcome = RSC_SAMPLE_PRUNED;
+    rsc_burst_groups_add(groups, rest);
+    if (rest->kept) rest->weight *= fmax(1, kept_weighs);
+    return rest->outcome != RSC_SAMPLE_DROPPED && rest->outcome != RSC_SAMPLE_KEPT;
+}
+
+void rsc_finished_samples_take_shared(struct rsc_finished_samples *sum, const struct rsc_sample_record *sample) {
+    struct rsc_sample_record record;
+    if (judge(&sum->groups_of_all, sum->kept_of_all_weighs, sample, &record)) tally(&sum->of_all, &record, sum->burst);
+}
+
+void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rsc_sample_record *sample) {
+    struct rsc_sample_record weighed, *record = &weighed;
+    if (!judge(&sum->groups, sum->kept_weighs, sample, record)) return;
     double weight = record->weight;
     struct rsc_finished_row *row = record->use.thread < sum->thread_count ? &sum->threads[record->use.thread] : NULL;
-    tally(&sum->tally, record);
+    tally(&sum->tally, record, sum->burst);
     if (row) row->weight += weight;
     if (row && (record->outcome == RSC_SAMPLE_INVALIDATED || record->outcome == RSC_SAMPLE_TAKEN))
         row->invalidated += weight;
@@ -156,7 +184,10 @@ static int draw_curve(const struct rsc_finished_samples *sum, struct rsc_profile
     if (rsc_profile_derive_mrc(profile) < 0) return RSC_ENOMEM;
     double *rd = tails_of(sum->rd, bins), *least = tails_of(sum->rd_least, bins), *most = tails_of(sum->rd_most, bins);
     double *given_up = tails_of(sum->given_up, bins), size = rsc_finished_samples_size(sum), low, high, unused;
-    int failed = !rd || !least || !most || !given_up;
+    double *effect = calloc(bins + 1ull, sizeof *effect), *unneeded = calloc(bins, sizeof *unneeded);
+    int failed = !rd || !least || !most || !given_up || !effect || !unneeded;
+    if (!failed) rsc_burst_effects(&sum->groups, size, unneeded, effect);
+    if (!failed) effect[bins] = 1;
     const double *outcome = sum->tally.outcome, weight = sum->tally.weight;
     double known = weight - outcome[RSC_SAMPLE_CENSORED], pruned = outcome[RSC_SAMPLE_PRUNED];
     double always =
@@ -166,10 +197,10 @@ static int draw_curve(const struct rsc_finished_samples *sum, struct rsc_profile
         uint32_t bin = rsc_bin_of_fine(point->lines);
         bin += rsc_bin_lo(RSC_BINS_FINE, bin) != point->lines; /* the last point, inside of a bin that hits */
         point->miss_ratio = known > 0 ? within((rd[bin] + always + pruned) / known) : 1;
-        rsc_wilson(weight > 0 ? within((least[bin] + given_up[bin] + always) / weight) : 0, size, sum->z, &low,
-                   &unused);
-        rsc_wilson(weight > 0 ? within((most[bin] + always + pruned + outcome[RSC_SAMPLE_CENSORED]) / weight) : 1, size,
-                   sum->z, &unused, &high);
+        rsc_wilson(weight > 0 ? within((least[bin] + given_up[bin] + always) / weight) : 0, size / effect[bin], sum->z,
+                   &low, &unused);
+        rsc_wilson(weight > 0 ? within((most[bin] + always + pruned + outcome[RSC_SAMPLE_CENSORED]) / weight) : 1,
+                   size / effect[bin], sum->z, &unused, &high);
         point->low = fmin(low, point->miss_ratio);
         point->high = fmax(high, point->miss_ratio);
     }
@@ -177,6 +208,8 @@ static int draw_curve(const struct rsc_finished_samples *sum, struct rsc_profile
     free(least);
     free(most);
     free(given_up);
+    free(effect);
+    free(unneeded);
     return failed ? RSC_ENOMEM : 0;
 }
 
@@ -185,16 +218,22 @@ static int draw_bins(const struct rsc_finished_samples *sum, struct rsc_profile 
     const double weight = sum->tally.weight;
     if (isinf(size) || !(weight > 0)) return 0;
     if (rsc_profile_set_bars(profile) < 0) return RSC_ENOMEM;
-    for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) {
+    double *effect = calloc(profile->rd.bin_count, sizeof *effect),
+           *unneeded = calloc(profile->rd.bin_count, sizeof *unneeded);
+    int failed = !effect || !unneeded;
+    if (!failed) rsc_burst_effects(&sum->groups, size, effect, unneeded);
+    for (uint32_t bin = 0; !failed && bin < profile->rd.bin_count; bin++) {
         uint64_t count = profile->rd.count[bin];
         if (!count) continue;
-        rsc_wilson(within(sum->certain[bin] / weight), size, sum->z, &low, &unused);
-        rsc_wilson(within(sum->maybe[bin] / weight), size, sum->z, &unused, &high);
+        rsc_wilson(within(sum->certain[bin] / weight), size / effect[bin], sum->z, &low, &unused);
+        rsc_wilson(within(sum->maybe[bin] / weight), size / effect[bin], sum->z, &unused, &high);
         uint64_t least = (uint64_t)(low * references), most = (uint64_t)ceil(high * references);
         profile->rd_low.count[bin] = least < count ? least : count;
         profile->rd_high.count[bin] = most > count ? (most < profile->references ? most : profile->references) : count;
     }
-    return 0;
+    free(effect);
+    free(unneeded);
+    return failed ? RSC_ENOMEM : 0;
 }
 
 /* ---- the profile ---- */
@@ -242,8 +281,9 @@ static struct rsc_count_bar bar_of(const struct rsc_finished_samples *sum, const
 }
 
 static struct rsc_count_bar last_touch_bar(const struct rsc_finished_samples *sum, const struct rsc_sample_tally *tally,
-                                           uint64_t references) {
+                                           const struct rsc_burst_groups *groups, uint64_t references) {
     double least = tally->outcome[RSC_SAMPLE_LAST_TOUCH], size = size_of(tally);
+    size /= rsc_burst_effect(groups, RSC_SAMPLE_LAST_TOUCH, size);
     /* many are at the end of the run, where the period is longest */
     if (tally->largest > 1 && tally->weight / tally->largest < size) size = tally->weight / tally->largest;
     return bar_of(sum, tally, size, least,
@@ -268,7 +308,7 @@ static void fill_distinct(const struct rsc_finished_samples *sum, struct rsc_pro
     uint64_t least = profile->references ? sum->farthest - (sum->sketched ? sum->farthest / 16 : 0) + 1 : 0;
     bars->distinct = bars->cold;
     if (sum->of_all.weight > 0) {
-        bars->distinct = last_touch_bar(sum, &sum->of_all, profile->references);
+        bars->distinct = last_touch_bar(sum, &sum->of_all, &sum->groups_of_all, profile->references);
         lines = (double)profile->references / sum->of_all.weight *
                 (sum->of_all.outcome[RSC_SAMPLE_LAST_TOUCH] + sum->of_all.outcome[RSC_SAMPLE_PRUNED] / 2);
     } else if (sum->is_private && sum->thread_count > 1) {
@@ -305,9 +345,11 @@ static void fill_totals(const struct rsc_finished_samples *sum, struct rsc_profi
     uint64_t reuses = profile->rd_capped;
     for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) reuses += profile->rd.count[bin];
     spread_out(sum->ri, &profile->ri, reuses);
-    profile->bars.cold = last_touch_bar(sum, &sum->tally, profile->references);
+    profile->bars.cold = last_touch_bar(sum, &sum->tally, &sum->groups, profile->references);
+    const double size = size_of(&sum->tally);
     profile->bars.invalidated =
-        bar_of(sum, &sum->tally, size_of(&sum->tally), outcome[RSC_SAMPLE_INVALIDATED],
+        bar_of(sum, &sum->tally, size / rsc_burst_effect(&sum->groups, RSC_SAMPLE_INVALIDATED, size),
+               outcome[RSC_SAMPLE_INVALIDATED],
                outcome[RSC_SAMPLE_INVALIDATED] + outcome[RSC_SAMPLE_TAKEN] +
                    (sum->is_private ? outcome[RSC_SAMPLE_PRUNED] + outcome[RSC_SAMPLE_CENSORED] : 0),
                profile->references);

@@ -15,12 +15,16 @@
  * direction; a pruned or censored sample may have any distance from where it was given up. The curve
  * itself counts pruned samples as misses, as the paper does, and leaves censored ones out. Last touches
  * count as misses: there are as many of them as first touches, which samples of next uses cannot see.
+ *
+ * Of samples that were drawn in bursts and waited for longer, some were kept and stand for those that were dropped: they
+ * weigh kept_weighs times as much (rsc_finished_samples_weigh_kept()). Bars are those of fewer samples (burst_groups.h).
  */
 #ifndef RSC_MULTICORE_FINISHED_SAMPLES_H
 #define RSC_MULTICORE_FINISHED_SAMPLES_H
 
 #include "distance/count/attribution.h"
 #include "multicore/sampled_sharing.h"
+#include "multicore/burst_groups.h"
 #include "profile/profile_model.h"
 #include "runtime/sampler/sampler.h"
 
@@ -33,7 +37,7 @@ struct rsc_sample_tally {
     uint64_t samples;
     double outcome[RSC_SAMPLE_OUTCOMES]; /* sums of w */
     double weight, spread; /* sums of w and of w (w - 1) */
-    double largest; /* w */
+    double largest; /* w; of a burst, that of all its samples */
 };
 
 struct rsc_finished_samples {
@@ -48,6 +52,9 @@ struct rsc_finished_samples {
     struct rsc_sample_tally tally;
     /* Of the shared stack, if a running program sampled both: the footprint of all threads' private stacks. */
     struct rsc_sample_tally of_all;
+    struct rsc_burst_groups groups, groups_of_all;
+    double kept_weighs, kept_of_all_weighs;
+    uint32_t burst; /* samples of a burst; filled by the caller, 0: there are none */
     double capped; /* of those reused: not in rd */
     uint64_t rd_cap;
     uint64_t sketched, farthest; /* farthest: greatest distance seen */
@@ -65,6 +72,16 @@ void rsc_finished_samples_free(struct rsc_finished_samples *sum);
 
 /* Makes rows up to this thread number, RSC_THREAD_ROWS_MAX at most. Returns 0 or RSC_ENOMEM. */
 int rsc_finished_samples_see_thread(struct rsc_finished_samples *sum, uint32_t number);
+
+/*
+ * What a kept sample weighs, from weights as drawn: of all that were kept, and of all that were dropped, of one model and of
+ * the shared one (0 if not known). Call before the first one is taken. If none was kept, dropped ones are pruned ones.
+ */
+struct rsc_judged_weight {
+    double kept, dropped;
+};
+void rsc_finished_samples_weigh_kept(struct rsc_finished_samples *sum, struct rsc_judged_weight own,
+                                     struct rsc_judged_weight of_all);
 
 void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rsc_sample_record *record);
 

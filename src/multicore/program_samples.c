@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "multicore/finished_samples.h"
 
 #define UNFINISHED_MAX (1u << 22) /* samples: more than all threads can have at a time */
@@ -17,6 +18,9 @@ struct program_samples {
     struct rsc_sample_places places;
     double last_period;
     const struct rsc_whole_run *whole; /* NULL: not known yet */
+    /* Samples of its model, and beside private ones those of the shared stack: what kept ones weigh is known at the end. */
+    struct rsc_sample_record *records;
+    size_t count, room;
 };
 
 static void destroy(void *state) {
@@ -24,6 +28,7 @@ static void destroy(void *state) {
     if (!samples) return;
     rsc_finished_samples_free(&samples->sum);
     rsc_attribution_free(samples->places.attribution);
+    free(samples->records);
     free(samples);
 }
 
@@ -40,6 +45,7 @@ int rsc_program_samples_create(void **state, const struct rsc_engine_options *op
     int status = rsc_finished_samples_init(&samples->sum, options->confidence > 0 ? options->confidence : 90,
                                            options->max_distance, options->bins_per_octave);
     samples->sum.is_private = model == RSC_MODEL_PRIVATE;
+    samples->sum.burst = sampler->burst;
     if (status < 0) status = rsc_fail_memory(error, "samples");
     if (!status && options->attribute != 2) status = rsc_attribution_new(&samples->places.attribution, &wanted, error);
     if (status < 0) {
@@ -59,6 +65,21 @@ static int tag_of(struct program_samples *samples, uint64_t address, uint64_t pc
     return rsc_attribution_tags(samples->places.attribution, &one, tag);
 }
 
+/* A kept sample stands for as many as are expected to have been dropped: how many were is known at the end. */
+static struct rsc_sample_record weighed(const struct program_samples *samples, const struct rsc_sample_record *record) {
+    struct rsc_sample_record expected = *record;
+    if (record->kept) expected.weight *= samples->sampler.burst_rounds;
+    return expected;
+}
+
+static int share(struct program_samples *samples, const struct rsc_sample_record *record) {
+    const struct rsc_sample_record expected = weighed(samples, record);
+    struct rsc_attribution *attribution = samples->places.attribution;
+    if (record->outcome == RSC_SAMPLE_KEPT || record->outcome == RSC_SAMPLE_DROPPED) return 0;
+    return rsc_finished_samples_share(&samples->sum, &expected, attribution, samples->options.line_bytes,
+                                      attribution ? record->taker.pc : 0, attribution ? record->use.pc : 0);
+}
+
 static int count_place(struct program_samples *samples, const struct rsc_sample_record *record) {
     const uint32_t line_bytes = samples->options.line_bytes, part = line_bytes > 64 ? line_bytes / 64 : 1;
     uint64_t address = record->line * line_bytes + record->use.first * part, meta = 0, pc = record->reuse.pc;
@@ -67,7 +88,8 @@ static int count_place(struct program_samples *samples, const struct rsc_sample_
     if (tag_of(samples, address, pc, &tag) < 0 || tag_of(samples, address, record->use.pc, &use_tag) < 0)
         return RSC_ENOMEM;
     struct rsc_batch one = {.count = 1, .addr = &address, .meta = &meta, .pc = &pc};
-    return rsc_sample_places_count(&samples->places, record, &one, 0, &tag, use_tag);
+    const struct rsc_sample_record expected = weighed(samples, record);
+    return rsc_sample_places_count(&samples->places, &expected, &one, 0, &tag, use_tag);
 }
 
 /* Events up to number `upto`, in their place among the samples: a block may be freed after one. */
@@ -97,17 +119,13 @@ static int push(void *state, const struct rsc_batch *batch, const struct rsc_bat
     }
     for (size_t i = 0; i < columns->sample_count; i++) {
         const struct rsc_sample_record *record = &columns->samples[i];
-        if (record->model != samples->model) {
-            if (record->model == RSC_MODEL_SHARED) rsc_finished_samples_take_shared(&samples->sum, record);
-            continue;
-        }
+        if (record->model != samples->model && record->model != RSC_MODEL_SHARED) continue;
+        if (RSC_GROW(samples->records, samples->room, samples->count + 1)) return rsc_fail_memory(error, "samples");
+        samples->records[samples->count++] = *record;
+        if (record->model != samples->model) continue;
         if (take_events(samples, batch, &events_done, record->after_events) < 0)
             return rsc_fail_memory(error, "samples");
-        rsc_finished_samples_take(&samples->sum, record);
-        if (samples->sum.is_private &&
-            rsc_finished_samples_share(&samples->sum, record, attribution, samples->options.line_bytes,
-                                       attribution ? record->taker.pc : 0, attribution ? record->use.pc : 0) < 0)
-            return rsc_fail_memory(error, "samples");
+        if (samples->sum.is_private && share(samples, record) < 0) return rsc_fail_memory(error, "samples");
         samples->last_period = fmax(samples->last_period, record->weight);
         if (attribution && count_place(samples, record) < 0) return rsc_fail_memory(error, "samples");
     }
@@ -123,17 +141,42 @@ static int push(void *state, const struct rsc_batch *batch, const struct rsc_bat
 
 /* ---- the end ---- */
 
-/* Takes samples that were not finished when the program ended: those begun that the tally lacks. */
-static void take_unfinished(struct rsc_finished_samples *sum, const struct rsc_sample_tally *tally,
+/* Sums over the samples of one model, with weights as drawn. */
+struct drawn {
+    uint64_t ended;
+    double weight, kept_weight; /* of those ended; and of the kept ones among them */
+    struct rsc_judged_weight judged;
+};
+
+static struct drawn drawn_of(const struct program_samples *samples, uint32_t model) {
+    struct drawn drawn = {0};
+    for (size_t i = 0; i < samples->count; i++) {
+        const struct rsc_sample_record *record = &samples->records[i];
+        if (record->model != model) continue;
+        if (record->outcome == RSC_SAMPLE_KEPT) drawn.judged.kept += record->weight;
+        if (record->outcome == RSC_SAMPLE_DROPPED) drawn.judged.dropped += record->weight;
+        if (record->outcome == RSC_SAMPLE_KEPT) continue;
+        drawn.ended++;
+        drawn.weight += record->weight;
+        if (record->kept) drawn.kept_weight += record->weight;
+    }
+    return drawn;
+}
+
+/* Takes samples that were not finished when the program ended: those begun that did not end, first the kept ones. */
+static void take_unfinished(struct rsc_finished_samples *sum, const struct drawn *drawn,
                             const struct rsc_whole_run *whole, double last_period,
                             void (*take)(struct rsc_finished_samples *, const struct rsc_sample_record *)) {
-    uint64_t count = whole->begun > tally->samples ? whole->begun - tally->samples : 0;
-    double weight = whole->begun_weight - tally->weight;
+    uint64_t count = whole->begun > drawn->ended ? whole->begun - drawn->ended : 0;
+    double weight = whole->begun_weight - drawn->weight, kept = drawn->judged.kept - drawn->kept_weight;
     struct rsc_sample_record record = {
         .outcome = RSC_SAMPLE_LAST_TOUCH, .use = {.thread = UINT32_MAX}, .weight = last_period};
     if (count && weight > 0) record.weight = fmax(1, weight / (double)count);
     if (count > UNFINISHED_MAX) count = UNFINISHED_MAX;
-    for (; count; count--) take(sum, &record);
+    for (; count; count--, kept -= record.weight) {
+        record.kept = kept > record.weight / 2;
+        take(sum, &record);
+    }
 }
 
 static int finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
@@ -146,9 +189,16 @@ static int finish(void *state, struct rsc_profile **out, struct rsc_error *error
                                        .analysed = whole->analysed,
                                        .in_program = 1};
     struct rsc_finished_samples *sum = &samples->sum;
-    take_unfinished(sum, &sum->tally, whole, samples->last_period, rsc_finished_samples_take);
-    if (sum->of_all.samples)
-        take_unfinished(sum, &sum->of_all, whole, samples->last_period, rsc_finished_samples_take_shared);
+    const struct drawn own = drawn_of(samples, samples->model), of_all = drawn_of(samples, RSC_MODEL_SHARED);
+    rsc_finished_samples_weigh_kept(sum, own.judged, of_all.judged);
+    for (size_t i = 0; i < samples->count; i++) {
+        const struct rsc_sample_record *record = &samples->records[i];
+        if (record->model == samples->model) rsc_finished_samples_take(sum, record);
+        else rsc_finished_samples_take_shared(sum, record);
+    }
+    take_unfinished(sum, &own, whole, samples->last_period, rsc_finished_samples_take);
+    if (samples->model != RSC_MODEL_SHARED && of_all.ended)
+        take_unfinished(sum, &of_all, whole, samples->last_period, rsc_finished_samples_take_shared);
     for (uint32_t i = 0; i < samples->sum.thread_count; i++)
         samples->sum.threads[i].references = i < whole->thread_count ? whole->thread_references[i] : 0;
     return rsc_finished_samples_finish(&samples->sum, &samples->places, &facts, whole->references,

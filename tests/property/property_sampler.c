@@ -600,17 +600,89 @@ static void test_in_step(void **state) {
     }
 }
 
+/*
+ * Sweeps over 5,000 lines, each used four times in a row: three references in four have distance 0, the fourth 4,999. In
+ * bursts, of which one in 6 is waited for.
+ */
+static void test_bursts(void **state) {
+    (void)state;
+    const uint32_t lines = 5000, sweeps = 300, burst = 128, parts = 64, rounds = 6;
+    const double period = 2048;
+    struct seen seen[2] = {{0}, {0}};
+    struct rsc_sampler_options options = {.models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED,
+                                          .order = RSC_ORDER_PARALLEL,
+                                          .period = period,
+                                          .threads_most = THREADS,
+                                          .seed = 11,
+                                          .prune_quantile = 1,
+                                          .samples_most = 4096,
+                                          .burst = burst,
+                                          .burst_parts = parts,
+                                          .burst_rounds = rounds,
+                                          .drop_from = 1024,
+                                          .emit = take_record,
+                                          .emit_context = seen};
+    void *memory;
+    size_t bytes;
+    struct rsc_sampler *sampler = make_sampler(&options, &memory, &bytes);
+    const uint64_t references = 4ull * lines * sweeps;
+    uint64_t analysed_on = 0;
+    for (uint64_t i = 0; i < references; i++) {
+        use(sampler, &(struct reference){i / 4 % lines, 0, 0}, i + 1);
+        if (i % 64 == 0) rsc_sampler_judge(sampler, 0);
+        analysed_on += !rsc_sampler_is_quiet(sampler);
+    }
+    rsc_sampler_finish(sampler);
+    for (int model = 0; model < 2; model++) {
+        double total = 0, kept = 0, dropped = 0, first[256], last[256];
+        uint32_t bursts = 0, kept_bursts = 0, samples[256] = {0};
+        uint8_t is_kept[256] = {0};
+        for (size_t i = 0; i < seen[model].count; i++) {
+            const struct rsc_sample_record *record = &seen[model].record[i];
+            const double at = (double)record->use.pc;
+            assert_in_range(record->burst, 1, 255);
+            assert_true(record->weight == period);
+            if (record->outcome == RSC_SAMPLE_KEPT) {
+                kept += record->weight;
+                is_kept[record->burst] = 1;
+                continue;
+            }
+            total += record->weight;
+            if (record->outcome == RSC_SAMPLE_DROPPED) dropped += record->weight;
+            if (record->outcome == RSC_SAMPLE_REUSED)
+                assert_int_equal(record->distance, record->interval == 1 ? 0 : lines - 1);
+            if (record->outcome == RSC_SAMPLE_REUSED) assert_int_equal(record->kept, record->interval != 1);
+            if (!samples[record->burst]++) first[record->burst] = last[record->burst] = at;
+            first[record->burst] = fmin(first[record->burst], at);
+            last[record->burst] = fmax(last[record->burst], at);
+        }
+        for (uint32_t b = 1; b < 256; b++) { /* the other threads drew one each, and used none */
+            if (!samples[b]) continue;
+            if (b + 1 < 256 && samples[b + 1]) assert_int_equal(samples[b], burst);
+            assert_true(last[b] - first[b] < burst * period / parts);
+            kept_bursts += is_kept[b];
+            bursts++;
+        }
+        /* a burst for each stretch of its periods, and one of each round of them kept */
+        assert_in_range(bursts, references / (burst * (uint64_t)period) - 1,
+                        references / (burst * (uint64_t)period) + 1);
+        assert_in_range(kept_bursts, bursts / rounds - 2, bursts / rounds + 2);
+        assert_true(fabs(total / (double)references - 1) < 0.06);
+        assert_true(fabs((kept + dropped) / total - 0.25) < 0.03);
+        free(seen[model].record);
+    }
+    /* 23 bursts of a thirtieth of a sweep each are analysed, and 4 of them are waited for: a sweep each */
+    assert_true((double)analysed_on < 0.2 * (double)references);
+    rsc_pages_free(memory, bytes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_reference),
-        cmocka_unit_test(test_some_references),
-        cmocka_unit_test(test_known_lines),
-        cmocka_unit_test(test_ignored_lines),
-        cmocka_unit_test(test_sketch),
-        cmocka_unit_test(test_pruning),
-        cmocka_unit_test(test_in_step),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_every_reference), cmocka_unit_test(test_some_references),
+        cmocka_unit_test(test_known_lines),     cmocka_unit_test(test_ignored_lines),
+        cmocka_unit_test(test_sketch),          cmocka_unit_test(test_pruning),
+        cmocka_unit_test(test_in_step),         cmocka_unit_test(test_bursts),
+        cmocka_unit_test(test_threads),         cmocka_unit_test(test_memory_is_bounded),
     };
     return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);
 }

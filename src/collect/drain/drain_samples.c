@@ -82,8 +82,11 @@ static int take_sample_part(struct rsc_drain *drain, struct rsc_drain_cursor *cu
     float variance;
     switch (rsc_record_size(record->word)) {
     case 1:
-        *sample =
-            (struct rsc_sample_record){.model = payload & 0xff, .outcome = payload >> 8 & 0xff, .line = record->addr};
+        *sample = (struct rsc_sample_record){.model = payload & 0xff,
+                                             .outcome = payload >> 8 & 0xff,
+                                             .kept = payload >> 16 & 1,
+                                             .burst = (uint32_t)(payload >> 24),
+                                             .line = record->addr};
         return 0;
     case 2: sample->use.pc = payload, sample->distance = record->addr; return 0;
     case 3: sample->reuse.pc = payload, sample->interval = record->addr; return 0;

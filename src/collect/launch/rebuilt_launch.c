@@ -24,7 +24,6 @@ void rsc_rebuilt_prepare(struct rsc_launch *launch, const struct rsc_collect_req
         ring->sampled = 1;
         ring->sampler = wanted->samples.sampler;
         ring->sampler_planned = wanted->samples.doubles_at;
-        ring->sampler_first = wanted->samples.first_doubles_at;
     } else if (wanted->what == RSC_TAKES_PAIRS) {
         ring->watch.period = wanted->pairs.period;
         ring->watch.rate = wanted->pairs.rate;

@@ -165,6 +165,7 @@ int rsc_attribution_new(struct rsc_attribution **out, const struct rsc_attributi
     if (!options) options = &usual;
     if (!a) goto fail;
     a->run = RSC_WIDE_PICK(rsc_simd_best(), rsc_attribution_run);
+    a->times = 1;
     uint32_t nodes = or_default(options->context_rows, RSC_CALL_NODES_MAX);
     uint32_t code_rows = or_default(options->code_rows, CODE_ROWS);
     a->has_gaps = options->has_gaps;
@@ -449,6 +450,8 @@ uint64_t rsc_attribution_object(struct rsc_attribution *a, uint64_t address) {
 }
 
 void rsc_attribution_keep_objects(struct rsc_attribution *a, uint64_t *objects) { a->kept_objects = objects; }
+
+void rsc_attribution_weigh(struct rsc_attribution *a, uint32_t times) { a->times = times; }
 
 int rsc_attribution_count(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t first,
                           const uint32_t *from, const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag,

@@ -62,6 +62,9 @@ int rsc_attribution_count(struct rsc_attribution *attribution, const struct rsc_
                           const uint32_t *from, const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag,
                           uint32_t count);
 
+/* From now on a reference counts this often, below 2^30; first 1. */
+void rsc_attribution_weigh(struct rsc_attribution *attribution, uint32_t times);
+
 /*
  * Counting in another thread than tagging. After count_apart(), the tagging thread takes
  * the news of a batch and hands them over; the counting thread learns them, which frees

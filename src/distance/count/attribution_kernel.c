@@ -91,10 +91,11 @@ static __attribute__((noinline)) void replace(struct rsc_attribution *a, struct 
     rsc_attribution_take_sum(a, &(struct rsc_sum){set->key[way], set->object[way], set->count[way]});
     set->key[way] = key;
     set->object[way] = object;
-    set->count[way] = 1;
+    set->count[way] = a->times;
 }
 
 static void count_chunk(struct rsc_attribution *a, const struct chunk *chunk, uint32_t count) {
+    const uint32_t times = a->times;
     for (uint32_t i = 0; i < count; i++) {
         struct rsc_sum_set *set = &a->sums[chunk->set[i]];
         uint32_t match = rsc_sum_match(set, chunk->key[i], chunk->object[i]);
@@ -103,7 +104,7 @@ static void count_chunk(struct rsc_attribution *a, const struct chunk *chunk, ui
             continue;
         }
         uint32_t way = (uint32_t)__builtin_ctz(match);
-        if (__builtin_expect(++set->count[way] >> 31, 0)) {
+        if (__builtin_expect((set->count[way] += times) >> 31, 0)) {
             rsc_attribution_take_sum(a, &(struct rsc_sum){chunk->key[i], chunk->object[i], set->count[way]});
             set->count[way] = 0;
         }

@@ -30,6 +30,7 @@ RSC_WIDE_DECLARE(rsc_attribution_run_fn, rsc_attribution_run); /* attribution_ke
 
 struct rsc_attribution {
     rsc_attribution_run_fn *run;
+    uint32_t times; /* what a reference counts */
     /* Tagging (attribution_news.h): */
     struct rsc_call_paths paths;
     struct rsc_places places;

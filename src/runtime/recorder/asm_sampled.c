@@ -91,7 +91,8 @@ static void emit(void *context, const struct rsc_sample_record *record) {
     float variance = (float)record->variance;
     __builtin_memcpy(&variance_bits, &variance, sizeof variance_bits);
     if (!writer->slot) return;
-    rsc_ring_put(writer, record->line, rsc_record_word(RSC_RECORD_SAMPLE, 1, record->model | record->outcome << 8));
+    uint64_t what = record->model | record->outcome << 8 | record->kept << 16 | (uint64_t)record->burst << 24;
+    rsc_ring_put(writer, record->line, rsc_record_word(RSC_RECORD_SAMPLE, 1, what));
     rsc_ring_put(writer, record->distance, rsc_record_word(RSC_RECORD_SAMPLE, 2, record->use.pc));
     rsc_ring_put(writer, record->interval, rsc_record_word(RSC_RECORD_SAMPLE, 3, record->reuse.pc));
     rsc_ring_put(writer, rsc_sampled_bits(record->weight),
@@ -180,6 +181,7 @@ static void look(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     __atomic_store_n(&slot->raw_busy, 1, __ATOMIC_RELEASE);
     if (whole.one_at_a_time) lock();
     rsc_sampled_words(local, state, slot->raw, count);
+    rsc_sampler_judge(whole.sampler, state->slot);
     if (whole.one_at_a_time) unlock();
     clear(slot->raw, count);
     thread->next = slot->raw;
@@ -344,7 +346,7 @@ int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
     whole.shift = (uint32_t)ring->keep_shift;
     whole.lines_most = whole.shift < 6 ? (64u >> whole.shift) + 1 : 2;
     whole.planned = ring->sampler_planned;
-    whole.double_at = ring->sampler_first;
+    whole.double_at = ring->sampler_planned;
     whole.begun = 0;
     process.identities = 0;
     whole.one_at_a_time = options.order == RSC_ORDER_SEQUENTIAL;

@@ -88,8 +88,8 @@ enum rsc_record_type {
     RSC_RECORD_SKIPPED = 13, /* payload: references skipped; addr: references beyond accesses */
     RSC_RECORD_STACK = 14, /* addr: somewhere on the thread's stack; or payload: its bytes, from addr on */
     /* For programs that sample references themselves (asm_sampled.c): */
-    RSC_RECORD_SAMPLE = 15, /* a struct rsc_sample_record in five; `size` counts them. Payload and addr: model and
-                               outcome, line; pc of the use, distance; of the reuse, interval; thread of the use with its
+    RSC_RECORD_SAMPLE = 15, /* a struct rsc_sample_record in five; `size` counts them. Payload and addr: model, outcome
+                               << 8, kept << 16 and burst << 24, line; pc of the use, distance; of the reuse, interval; thread of the use with its
                                bytes (<< 32 and << 40), weight (bits of a double); thread of the reuse, variance (of a
                                float). If the line was taken, before the last one, as number 6: pc of the write, its
                                thread and bytes */
@@ -270,16 +270,15 @@ struct rsc_ring {
     uint64_t keep_limit; /* lines with a hash (base/line_hash.h) up to this */
     uint64_t keep_offset; /* of that hash */
     uint64_t keep_shift; /* log2 of the line size */
-    uint64_t sampled; /* 1: it samples its references itself, with the next three settings; lines by keep_shift */
+    uint64_t sampled; /* 1: it samples its references itself, with the next two settings; lines by keep_shift */
     uint64_t sampler_planned; /* samples after which the period doubles; 0: never */
-    uint64_t sampler_first; /* the same for the first period */
     struct rsc_sampler_options sampler;
     uint64_t some_wait; /* a thread may be waiting for the parent */
     uint64_t valgrind; /* words are those of Valgrind's tool */
     uint32_t freed; /* futex: slots freed so far */
     uint32_t freed_last; /* one of them: the search for a free one begins there */
     uint64_t unread; /* blocks are overwritten without being read: measures the cost of recording alone (bench_asm.c) */
-    uint8_t pad[4096 - 224 - sizeof(struct rsc_sampler_options)];
+    uint8_t pad[4096 - 216 - sizeof(struct rsc_sampler_options)];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];

@@ -13,6 +13,8 @@
  */
 #define PRUNE_PERIODS 16
 #define PRUNED_MOST 16u /* at once */
+#define PATIENCE 2      /* periods that a sample of a burst waits before it is kept or dropped */
+#define BURST_GAP 32u   /* references between samples of a burst, at least in the mean */
 
 /* ---- periods and counts ---- */
 
@@ -35,13 +37,35 @@ double rsc_sampler_weight(const struct rsc_sampler *sampler, uint32_t slot) {
     return sampler->threads[slot].drawn_with;
 }
 
-static void draw(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+/* The next stretch: a period for one sample, or several for a burst, which is in one part of it. */
+static void draw_burst(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    const struct rsc_sampler_options *options = &sampler->options;
     uint64_t bits = load_relaxed(&sampler->period);
     memcpy(&thread->drawn_with, &bits, sizeof bits);
-    /* one of each stretch of a period, anywhere in it */
-    uint64_t stretch = (uint64_t)thread->drawn_with, at = 1 + rsc_rng_below(&thread->rng, stretch);
+    thread->gap = (uint64_t)thread->drawn_with;
+    thread->burst_left = 1;
+    thread->burst = 0;
+    uint64_t parts = thread->gap / BURST_GAP;
+    if (parts > options->burst_parts) parts = options->burst_parts;
+    if (options->burst < 2 || parts < 2 || thread->drawn_with < options->burst_from) return;
+    thread->gap /= parts;
+    thread->drawn_with = (double)(thread->gap * parts);
+    thread->burst_left = options->burst;
+    thread->burst = (uint32_t)__atomic_add_fetch(&sampler->bursts, 1, __ATOMIC_RELAXED) & 0xffffff;
+    uint64_t part = options->burst * thread->gap, before = rsc_rng_below(&thread->rng, parts) * part;
+    thread->left += before;
+    thread->after = (parts - 1) * part - before;
+}
+
+static void draw(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    if (!thread->burst_left) draw_burst(sampler, thread);
+    /* one of each stretch, anywhere in it */
+    uint64_t at = 1 + rsc_rng_below(&thread->rng, thread->gap);
     thread->countdown = thread->left + at;
-    thread->left = stretch - at;
+    thread->left = thread->gap - at;
+    if (--thread->burst_left) return;
+    thread->left += thread->after;
+    thread->after = 0;
 }
 
 uint64_t rsc_sampler_countdown(const struct rsc_sampler *sampler, uint32_t slot) {
@@ -91,6 +115,11 @@ static uint64_t greatest_in_bin(uint32_t bin) {
     return ((16ull + bin % 16 + 1) << (octave - 4)) - 1;
 }
 
+/* The references that a sample of this weight stands for, beside those dropped. */
+static double stands_for(const struct rsc_sampler *sampler, double weight, int kept) {
+    return kept ? weight * sampler->options.burst_rounds : weight;
+}
+
 /*
  * Pruned samples count with the age they had reached: without them, the quantile
  * would fall with every one of them, and eat its way down the ages.
@@ -129,9 +158,9 @@ static uint64_t prune_limit(const struct rsc_sampler *sampler, struct ages *all)
  * samples are taken. A sample that has not waited long is not pruned either: if 99 % of waits
  * are tiny, the rest is all there is to find, and cheap to wait for.
  */
-static int is_due(const struct rsc_sampler *sampler, struct ages *all, uint64_t born, double weight, uint64_t now,
-                  int crowded) {
-    const double pruned = (double)load_relaxed(&all->pruned) + weight;
+static int is_due(const struct rsc_sampler *sampler, struct ages *all, uint64_t born, double weight, int kept,
+                  uint64_t now, int crowded) {
+    const double pruned = (double)load_relaxed(&all->pruned) + stands_for(sampler, weight, kept);
     if (sampler->options.prune_quantile >= 1 || now <= born) return 0;
     if ((double)(now - born) < PRUNE_PERIODS * weight || now - born <= prune_limit(sampler, all)) return 0;
     return crowded || pruned <= (1 - sampler->options.prune_quantile) * (double)now;
@@ -142,6 +171,7 @@ static int is_due(const struct rsc_sampler *sampler, struct ages *all, uint64_t 
 /* What becomes of a sample whose line was taken, or that no level of its stack reaches back to. */
 static uint32_t adapted(uint32_t outcome, int taken, int too_far) {
     if (taken && outcome == RSC_SAMPLE_REUSED) return RSC_SAMPLE_INVALIDATED;
+    if (outcome == RSC_SAMPLE_DROPPED || outcome == RSC_SAMPLE_KEPT) return outcome;
     if (taken && outcome != RSC_SAMPLE_LAST_TOUCH) return RSC_SAMPLE_TAKEN;
     return outcome == RSC_SAMPLE_REUSED && too_far ? RSC_SAMPLE_PRUNED : outcome;
 }
@@ -151,9 +181,9 @@ static void emit(struct rsc_sampler *sampler, uint32_t model, const struct rsc_a
                  const struct rsc_sample_place *reuse) {
     struct rsc_active_distance distance = rsc_active_distance(set, sample);
     uint64_t now = everybodys_references(sampler);
-    if (outcome != RSC_SAMPLE_LAST_TOUCH)
-        count_age(sampler->ages[model == RSC_MODEL_SHARED], now > facts->born ? now - facts->born : 0, facts->weight,
-                  outcome != RSC_SAMPLE_REUSED);
+    if (outcome != RSC_SAMPLE_LAST_TOUCH && outcome != RSC_SAMPLE_DROPPED && outcome != RSC_SAMPLE_KEPT)
+        count_age(sampler->ages[model == RSC_MODEL_SHARED], now > facts->born ? now - facts->born : 0,
+                  stands_for(sampler, facts->weight, facts->kept), outcome != RSC_SAMPLE_REUSED);
     struct rsc_sample_record record = {
         .model = model,
         .outcome = adapted(outcome, rsc_active_is_taken(set, sample), distance.too_far),
@@ -163,6 +193,8 @@ static void emit(struct rsc_sampler *sampler, uint32_t model, const struct rsc_a
         .variance = distance.variance,
         .interval = interval,
         .weight = facts->weight,
+        .burst = facts->burst,
+        .kept = facts->kept,
     };
     if (reuse) record.reuse = *reuse;
     if (rsc_active_is_taken(set, sample)) record.taker = facts->taker;
@@ -178,8 +210,16 @@ static void tell_skips(struct sampler_thread *thread) {
 
 static void tell_oldest(struct sampler_thread *thread) {
     const struct sample_facts *facts = &thread->facts[thread->set.oldest];
-    store_relaxed(&thread->oldest_weight, thread->set.active ? (uint64_t)facts->weight : 0);
+    store_relaxed(&thread->oldest_weight, thread->set.active ? (uint64_t)facts->weight << 1 | facts->kept : 0);
     store_relaxed(&thread->oldest, thread->set.active ? facts->born + 1 : 0);
+}
+
+/* When the oldest sample that is neither kept nor dropped must be. */
+static void tell_due(const struct rsc_active_samples *set, const struct sample_facts *facts, uint32_t *unjudged,
+                     uint64_t *due) {
+    while (*unjudged != RSC_NO_SAMPLE && !facts[*unjudged].patience) *unjudged = set->newer[*unjudged];
+    uint64_t when = *unjudged == RSC_NO_SAMPLE ? UINT64_MAX : facts[*unjudged].born + facts[*unjudged].patience;
+    if (load_relaxed(due) != when) store_relaxed(due, when);
 }
 
 static void end_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint32_t sample, uint32_t outcome,
@@ -187,7 +227,9 @@ static void end_private(struct rsc_sampler *sampler, struct sampler_thread *thre
     emit(sampler, RSC_MODEL_PRIVATE, &thread->set, sample, &thread->facts[sample], outcome,
          load_relaxed(&thread->references) - thread->facts[sample].own, reuse);
     __atomic_sub_fetch(&sampler->filter[filter_of(thread->set.sample_line[sample])], 1, __ATOMIC_RELAXED);
+    if (thread->unjudged == sample) thread->unjudged = thread->set.newer[sample];
     rsc_active_end(&thread->set, sample);
+    tell_due(&thread->set, thread->facts, &thread->unjudged, &thread->due);
     tell_skips(thread);
     tell_oldest(thread);
     if (thread->set.active) return;
@@ -202,12 +244,88 @@ void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32
     emit(sampler, RSC_MODEL_SHARED, set, sample, &sampler->shared_facts[sample], outcome,
          everybodys_references(sampler) - sampler->shared_facts[sample].born, reuse);
     __atomic_sub_fetch(&sampler->filter[filter_of(set->sample_line[sample])], 1, __ATOMIC_RELAXED);
+    if (sampler->shared_unjudged == sample) sampler->shared_unjudged = set->newer[sample];
     rsc_active_end(set, sample);
+    tell_due(set, sampler->shared_facts, &sampler->shared_unjudged, &sampler->shared_due);
     __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
     if (!set->active) __atomic_sub_fetch(&sampler->active, 1, __ATOMIC_RELAXED);
 }
 
+/* ---- bursts ---- */
+
+static int is_kept(const struct rsc_sampler *sampler, uint32_t burst) {
+    const uint32_t rounds = sampler->options.burst_rounds ? sampler->options.burst_rounds : 1;
+    uint64_t drawn = rsc_active_hash(rsc_active_key(sampler->options.seed), burst / rounds);
+    return burst % rounds == (drawn >> 32) % rounds;
+}
+
+static void judge_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t now) {
+    while (now >= load_relaxed(&thread->due)) {
+        uint32_t sample = thread->unjudged;
+        struct sample_facts *facts = &thread->facts[sample];
+        if (!is_kept(sampler, facts->burst)) {
+            end_private(sampler, thread, sample, RSC_SAMPLE_DROPPED, NULL);
+            continue;
+        }
+        facts->patience = 0;
+        facts->kept = 1;
+        emit(sampler, RSC_MODEL_PRIVATE, &thread->set, sample, facts, RSC_SAMPLE_KEPT, 0, NULL);
+        tell_due(&thread->set, thread->facts, &thread->unjudged, &thread->due);
+        tell_oldest(thread);
+    }
+}
+
+static void judge_shared(struct rsc_sampler *sampler, uint64_t now) {
+    while (now >= load_relaxed(&sampler->shared_due)) {
+        uint32_t sample = sampler->shared_unjudged;
+        struct sample_facts *facts = &sampler->shared_facts[sample];
+        if (!is_kept(sampler, facts->burst)) {
+            rsc_sampler_end_shared(sampler, sample, RSC_SAMPLE_DROPPED, NULL);
+            continue;
+        }
+        facts->patience = 0;
+        facts->kept = 1;
+        emit(sampler, RSC_MODEL_SHARED, &sampler->shared, sample, facts, RSC_SAMPLE_KEPT, 0, NULL);
+        tell_due(&sampler->shared, sampler->shared_facts, &sampler->shared_unjudged, &sampler->shared_due);
+    }
+    rsc_sampler_publish_epoch(sampler);
+}
+
+void rsc_sampler_judge(struct rsc_sampler *sampler, uint32_t slot) {
+    struct sampler_thread *thread = &sampler->threads[slot], *other;
+    uint32_t waiting = PARK_WAITING;
+    if (sampler->options.burst < 2) return;
+    uint64_t now = everybodys_references(sampler);
+    judge_private(sampler, thread, now);
+    if (now >= load_relaxed(&sampler->shared_due)) {
+        rsc_sampler_lock(sampler);
+        judge_shared(sampler, now);
+        rsc_sampler_unlock(sampler);
+    }
+    thread->other = (thread->other + 1) % slots_in_use(sampler);
+    other = &sampler->threads[thread->other];
+    if (other == thread || now < load_relaxed(&other->due)) return;
+    if (!__atomic_compare_exchange_n(&other->parked, &waiting, PARK_BUSY, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return;
+    judge_private(sampler, other, now);
+    __atomic_store_n(&other->parked, PARK_WAITING, __ATOMIC_RELEASE);
+}
+
 /* ---- beginning samples ---- */
+
+/* Facts of a sample that begins now. */
+static struct sample_facts facts_of(const struct rsc_sampler *sampler, const struct sampler_thread *thread,
+                                    const struct rsc_sample_place *place) {
+    return (struct sample_facts){.use = *place,
+                                 .born = everybodys_references(sampler),
+                                 .own = load_relaxed(&thread->references),
+                                 .by = thread,
+                                 .weight = thread->drawn_with,
+                                 .patience = thread->burst && thread->drawn_with >= sampler->options.drop_from
+                                                 ? (uint64_t)(PATIENCE * thread->drawn_with)
+                                                 : 0,
+                                 .burst = thread->burst};
+}
 
 /* The table of active samples is nearly full: later samples are drawn less often, and weigh more. */
 static void back_off(struct rsc_sampler *sampler, const struct sampler_thread *thread,
@@ -247,7 +365,8 @@ static int prune_oldest(struct rsc_sampler *sampler, struct sampler_thread *thre
     struct sampler_thread *owner = oldest_of_all(sampler);
     uint32_t waiting = PARK_WAITING;
     uint64_t born = owner ? load_relaxed(&owner->oldest) : 0;
-    if (!born || !is_due(sampler, sampler->ages[0], born - 1, (double)load_relaxed(&owner->oldest_weight),
+    uint64_t weight = owner ? load_relaxed(&owner->oldest_weight) : 0;
+    if (!born || !is_due(sampler, sampler->ages[0], born - 1, (double)(weight >> 1), weight & 1,
                          everybodys_references(sampler), is_crowded(&thread->set)))
         return 0;
     if (owner == thread || !is_parallel(sampler)) {
@@ -277,8 +396,9 @@ static void begin_private(struct rsc_sampler *sampler, struct sampler_thread *th
     prune_private(sampler, thread);
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
         end_private(sampler, thread, set->oldest, RSC_SAMPLE_CENSORED, NULL);
-    thread->facts[sample] = (struct sample_facts){
-        *place, everybodys_references(sampler), load_relaxed(&thread->references), thread, thread->drawn_with, {0}, 0};
+    thread->facts[sample] = facts_of(sampler, thread, place);
+    if (thread->unjudged == RSC_NO_SAMPLE) thread->unjudged = sample;
+    tell_due(set, thread->facts, &thread->unjudged, &thread->due);
     __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
     tell_skips(thread);
     tell_oldest(thread);
@@ -298,13 +418,15 @@ static void begin_shared(struct rsc_sampler *sampler, struct sampler_thread *thr
     __atomic_add_fetch(&sampler->ages[1]->begun, 1, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < PRUNED_MOST && set->active; i++) {
         const struct sample_facts *oldest = &sampler->shared_facts[set->oldest];
-        if (!is_due(sampler, sampler->ages[1], oldest->born, oldest->weight, now, is_crowded(set))) break;
+        if (!is_due(sampler, sampler->ages[1], oldest->born, oldest->weight, (int)oldest->kept, now, is_crowded(set)))
+            break;
         rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_PRUNED, NULL);
     }
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
         rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_CENSORED, NULL);
-    sampler->shared_facts[sample] =
-        (struct sample_facts){*place, now, load_relaxed(&thread->references), thread, thread->drawn_with, {0}, 0};
+    sampler->shared_facts[sample] = facts_of(sampler, thread, place);
+    if (sampler->shared_unjudged == RSC_NO_SAMPLE) sampler->shared_unjudged = sample;
+    tell_due(set, sampler->shared_facts, &sampler->shared_unjudged, &sampler->shared_due);
     back_off(sampler, thread, set);
     __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
     __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
@@ -416,7 +538,10 @@ uint32_t rsc_sampler_thread_begin(struct rsc_sampler *sampler, uint32_t identity
     struct sampler_thread *thread = &sampler->threads[slot];
     if (!thread->laid_out) rsc_sampler_lay_out_slot(sampler, thread);
     thread->identity = identity;
-    thread->known_turn = thread->left = 0;
+    thread->known_turn = thread->left = thread->after = 0;
+    thread->burst_left = 0;
+    thread->unjudged = RSC_NO_SAMPLE;
+    store_relaxed(&thread->due, UINT64_MAX);
     thread->woke = 1;
     __atomic_store_n(&thread->asked, 0, __ATOMIC_RELAXED);
     rsc_rng_seed(&thread->rng, sampler->options.seed, identity);

@@ -6,7 +6,8 @@
  * Each thread counts down to its next sampled reference: one of each stretch of `period`
  * references, anywhere in it, drawn when the previous sample *begins*. So each reference is
  * sampled with probability 1 / period, and a part of the program has as many samples as its
- * references are worth, more evenly than by independent draws (which paper 000 has). While no sample is active
+ * references are worth, more evenly than by independent draws (which paper 000 has). With `burst` they come together,
+ * and wait together: what costs is the time in which any sample waits, not their number. While no sample is active
  * anywhere (rsc_sampler_is_quiet()), nothing else is needed: fast mode. While one is, every
  * reference of every thread goes to rsc_sampler_use(): analysis mode.
  *
@@ -54,6 +55,8 @@ enum rsc_sample_outcome {
     RSC_SAMPLE_CENSORED,    /* lost: more were active at once than there is room for; distance as for PRUNED */
     RSC_SAMPLE_TAKEN,       /* private: given up or lost after another thread wrote the line: if it is used again, it
                                is invalidated, else a last touch */
+    RSC_SAMPLE_DROPPED,     /* of a burst: waited for longer than it lasted, and others that did stand for it */
+    RSC_SAMPLE_KEPT,        /* a note, not an end: of a burst, has waited as long, and stands for dropped ones */
     RSC_SAMPLE_OUTCOMES,
 };
 
@@ -94,6 +97,8 @@ struct rsc_sample_record {
     double weight;     /* references that the sample stands for: the period it was drawn with */
     struct rsc_sample_taker taker; /* of INVALIDATED, TAKEN and some LAST_TOUCH */
     uint32_t after_events; /* of samples beside a batch (batch_columns.h): how many of its events come before it */
+    uint32_t burst;    /* number of its burst, from 1 (24 bits); 0: it was drawn on its own */
+    uint32_t kept;     /* 1: it had an RSC_SAMPLE_KEPT */
 };
 
 /* Zero in any field selects the default. */
@@ -120,6 +125,13 @@ struct rsc_sampler_options {
      */
     uint32_t in_step;
     uint32_t places_have_threads; /* 1: places name their thread (if several share a stack) */
+    /*
+     * From the period `burst_from` on, samples come in bursts: of each stretch of `burst` periods one part in up to `burst_parts`, drawn at random, has all
+     * `burst` samples. From the period `drop_from` on, a sample that waits for longer than its burst lasted is kept if its
+     * burst is the one of `burst_rounds` drawn for that, and dropped otherwise (rsc_sampler_judge()). burst 0 or 1: none.
+     */
+    uint32_t burst, burst_parts, burst_rounds;
+    double burst_from, drop_from;
     /* Takes a finished sample, on the thread that ended it: concurrently from several in parallel order. */
     void (*emit)(void *context, const struct rsc_sample_record *record);
     void *emit_context;
@@ -173,6 +185,9 @@ void rsc_sampler_sync(struct rsc_sampler *sampler, uint32_t slot);
  */
 void rsc_sampler_park(struct rsc_sampler *sampler, uint32_t slot);
 void rsc_sampler_unpark(struct rsc_sampler *sampler, uint32_t slot);
+
+/* Drops or keeps samples that have waited for longer than their burst: the thread's, shared ones, a parked thread's. */
+void rsc_sampler_judge(struct rsc_sampler *sampler, uint32_t slot);
 
 /* Changes the period, for samples drawn from now on. Any thread may call this. */
 void rsc_sampler_set_period(struct rsc_sampler *sampler, double period);

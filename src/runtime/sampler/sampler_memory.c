@@ -95,6 +95,8 @@ struct rsc_sampler *rsc_sampler_init(const struct rsc_sampler_options *options, 
     /* a slot's arrays are placed when it is first taken, so that unused ones stay untouched */
     for (uint32_t i = 0; i < sampler->options.threads_most; i++) sampler->threads[i].log = (void *)(at + i * one);
     sampler->turn = 1;
+    sampler->shared_due = UINT64_MAX;
+    sampler->shared_unjudged = RSC_NO_SAMPLE;
     sampler->hash_key = rsc_active_key(sampler->options.seed);
     rsc_sampler_set_period(sampler, sampler->options.period);
     if (sampler->options.models & RSC_MODEL_SHARED) rsc_sampler_publish_epoch(sampler);

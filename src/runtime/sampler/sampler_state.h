@@ -32,6 +32,8 @@ struct sample_facts {
     double weight;
     struct rsc_sample_taker taker;
     uint64_t taken_when; /* in parallel order: `when` of the log entry */
+    uint64_t patience; /* references of all threads after which it is kept or dropped; 0: never */
+    uint32_t burst, kept;
 };
 
 #define LOW_48 0xffffffffffffull
@@ -61,7 +63,12 @@ struct sampler_thread {
     struct rsc_rng rng;
     uint64_t countdown;
     uint64_t left; /* of the stretch that the sample counted down to is drawn from, after it */
+    uint64_t after; /* of the stretch of the burst, after it */
+    uint64_t gap; /* of the burst: one sample in each stretch of this length */
     double drawn_with; /* the period of the countdown */
+    uint32_t burst, burst_left; /* number of the burst, 0: none; samples to come in it after the next */
+    uint32_t unjudged; /* the oldest sample neither kept nor dropped yet */
+    uint32_t other; /* the thread whose samples it judges next, if that is parked */
     uint32_t identity;
     uint32_t woke; /* it waited for others: what they did meanwhile is not yet in the shared set */
     uint32_t laid_out; /* once the slot was first taken; until then `log` is where its arrays go */
@@ -73,7 +80,8 @@ struct sampler_thread {
     uint32_t
         skips; /* of `set`, as known to others: lines only in lower levels need not be reported, except sampled lines */
     uint64_t oldest; /* when its oldest sample was born, and 1; 0: it has none */
-    uint64_t oldest_weight;
+    uint64_t oldest_weight; /* << 1 | kept */
+    uint64_t due; /* references of all threads at which `unjudged` is judged */
     uint64_t references, analysed, samples, lost_logs; /* written only by the owner */
     uint64_t log_head; /* entries written */
     struct log_entry *log; /* ring */
@@ -101,6 +109,8 @@ struct rsc_sampler {
     uint64_t period; /* atomic: the bits of a double */
     uint64_t backed_off; /* atomic: samples begun when the period was last doubled for want of room */
     uint64_t shared_epoch; /* atomic: renumberings << 32 | epoch of the shared set */
+    uint64_t shared_due; /* atomic: references of all threads at which shared_unjudged is judged */
+    uint64_t bursts; /* atomic: begun */
     uint32_t shared_skips; /* atomic: `skips` of the shared set */
     uint32_t shared_lock;
     struct rsc_sampler_options options;
@@ -111,6 +121,7 @@ struct rsc_sampler {
     /* under shared_lock */
     struct rsc_active_samples shared;
     struct sample_facts *shared_facts;
+    uint32_t shared_unjudged;
     /* atomic */
     uint16_t *filter; /* [FILTER_COUNTERS]: samples whose line maps there */
     struct ages *ages[2]; /* private, shared */
