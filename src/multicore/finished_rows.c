@@ -99,12 +99,14 @@ static void name_stack(void *owner, uint32_t stack, uint64_t *pid, uint64_t *tid
 static int fill_sharing(struct rsc_finished_samples *sum, const struct rsc_attribution *attribution,
                         struct rsc_profile *profile) {
     uint64_t objects[RSC_SHARING_LINES_KEPT];
-    const struct rsc_sampled_sharing_scale scale = {.weight = sum->tally.weight,
-                                                    .size = rsc_finished_samples_size(sum),
-                                                    .z = sum->z,
-                                                    .line_shift = (uint32_t)__builtin_ctzll(profile->made.line_bytes),
-                                                    .owner = sum,
-                                                    .stack = name_stack};
+    const double size = rsc_finished_samples_size(sum);
+    const struct rsc_sampled_sharing_scale scale = {
+        .weight = sum->tally.weight,
+        .size = size / rsc_burst_effect(&sum->groups, RSC_SAMPLE_INVALIDATED, size),
+        .z = sum->z,
+        .line_shift = (uint32_t)__builtin_ctzll(profile->made.line_bytes),
+        .owner = sum,
+        .stack = name_stack};
     if (!sum->is_private || !profile->references) return 0;
     if (rsc_sampled_sharing_fill(&sum->sharing, &scale, profile, objects) < 0) return RSC_ENOMEM;
     return attribution ? rsc_attribution_name_false_sharing(attribution, profile, objects) : 0;

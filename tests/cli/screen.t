@@ -291,3 +291,10 @@ $ reusescope analyze ./././././././././././mix.rsct -q --threads 1; reusescope r
  command     reusescope analyze ./././././././././././mix.rsct -q --threads 1
 $ reusescope analyze ./././././././././././././././././mix.rsct -q --threads 1; reusescope report | grep '^ command'
  command     reusescope analyze ./././././././././././././././././mix.rsct -q...
+
+# A bar that says next to nothing is put in words, with what to do.
+$ reusescope gen uniform,lines=3K -n 20000 -q -o few.rsct; reusescope analyze few.rsct --engine shards:0.002 -q -o few.data; reusescope report few.data | grep -c "says next to nothing"
+1
+$ reusescope analyze few.rsct -q -o all.data; reusescope report all.data | grep -c "says next to nothing"
+0
+[1]

@@ -22,6 +22,7 @@
 
 #define LINES_SHOWN 5
 #define SHARE_SHOWN 0.0005 /* of all misses or cycles: less is "<0.1 %" and not worth a line */
+#define WIDE_BAR 0.5 /* from one end to the other */
 #define MODELS_MAX 2
 #define LABEL_COLUMNS 7      /* of "Next" */
 #define NAME_COLUMNS 17      /* of a cache */
@@ -125,6 +126,30 @@ static void put_floor(struct rsc_text *text, const struct screen *screen) {
     rsc_text_paragraph(text, NAME_COLUMNS + 2, screen->style->width, words);
 }
 
+/* If some ratio shown could be almost anything: which, and what to do. */
+static void put_wide_bar(struct rsc_text *text, const struct screen *screen) {
+    struct rsc_machine_level levels[RSC_MACHINE_LEVELS_MAX];
+    size_t count = caches_of(screen->style, levels);
+    for (size_t i = 0; i < count * screen->count; i++) {
+        const struct rsc_machine_level *level = &levels[i / screen->count];
+        const struct rsc_profile *profile = screen->models[i % screen->count];
+        uint64_t lines = level->size_bytes / profile->made.line_bytes;
+        if (!is_known_at(profile, lines)) continue;
+        struct rsc_mrc_point at = rsc_profile_mrc_at(profile, lines);
+        if (at.high - at.low < WIDE_BAR) continue;
+        char words[300];
+        snprintf(
+            words, sizeof words, "%s to %s in %s says next to nothing. %s", rsc_show_percent(at.low).text,
+            rsc_show_percent(at.high).text, rsc_show_bytes(level->size_bytes).text,
+            !profile->made.source || !strcmp(profile->made.source, "trace") ? "Count every reference: --engine exact."
+            : profile->made.threads > 1 ? "Leave a core free for each thread, or count every reference: --sample none."
+                                        : "Count every reference: --sample none.");
+        rsc_text_put(text, "   ");
+        rsc_text_paragraph(text, 3, screen->style->width, words);
+        return;
+    }
+}
+
 /* What the two models differ in, at the cache where they do most. */
 static void put_difference(struct rsc_text *text, const struct screen *screen) {
     struct rsc_machine_level levels[RSC_MACHINE_LEVELS_MAX];
@@ -186,6 +211,7 @@ static void put_ratios(struct rsc_text *text, const struct screen *screen) {
     else put_models(text, screen);
     for (size_t i = 0; i < count; i++) put_level(text, screen, &levels[i]);
     put_floor(text, screen);
+    put_wide_bar(text, screen);
     if (screen->count > 1) put_difference(text, screen);
 }
 
