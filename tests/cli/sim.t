@@ -343,7 +343,7 @@ $ reusescope sim t.rsct --l1d 4K,4,64 --sample-sets 1/2 -o x.csv; cat x.csv; rm 
 name,config,alternative,accesses,misses,writebacks,local_miss_ratio,global_miss_ratio,mpki,estimate,low,high
 l1d,"4K,4,64,lru",0,27745,20343,6132,0.7332131916,0.7332131916,,1017.15,636.1512528,1398.148747
 $ reusescope sim t.rsct --l2 4K,4,64 --study sampling --format csv
-reusescope sim: --format csv: not one of text, json
+reusescope sim: --format csv: not one of text, json, html
 [2]
 
 # A page.
@@ -353,7 +353,7 @@ next: xdg-open x.html   (a self-contained page)
 $ reusescope sim t.rsct --l1d 4K,4,64 --format html -o - | grep -c '"schema":"reusescope-sim/1"'
 1
 $ reusescope sim t.rsct --l2 4K,4,64 --study sampling -o y.html
-reusescope sim: html is not a format for this result: text, json
+reusescope: --study sampling needs misses per instruction: a native trace in a file, with instruction counts
 [2]
 $ ls x.* y.*
 ls: cannot access 'y.*': No such file or directory

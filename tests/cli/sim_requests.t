@@ -74,5 +74,4 @@ $ reusescope sim scan.csv --requests 1K --sample-sets 1/4
 reusescope sim: --requests cannot be used with samples
 [2]
 $ reusescope sim scan.csv --requests 1K -o x.html
-reusescope sim: html is not a format for this result: text, json, csv
-[2]
+next: xdg-open x.html   (a self-contained page)

@@ -69,9 +69,13 @@ static uint64_t find_in_frame(const struct rsct_locator *locator, const struct r
 
 int rsct_locate(struct rsct_locator *locator, const struct rsct_index *index, struct rsc_input *input,
                 uint64_t instruction, uint64_t *access, struct rsc_error *error) {
-    *access = instruction ? index->totals.accesses : 0;
-    for (uint64_t i = 0; instruction && i < index->count; i++) {
+    *access = index->totals.accesses;
+    for (uint64_t i = 0; i < index->count; i++) {
         const struct rsct_index_row *row = &index->rows[i];
+        if (!instruction) { /* between two frames */
+            *access = row->first;
+            return 0;
+        }
         if (instruction >= row->instructions) {
             instruction -= row->instructions;
             continue;
