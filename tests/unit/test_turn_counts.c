@@ -20,7 +20,7 @@
 
 enum order { LOCKSTEP, IID, BURSTY };
 
-/* Threads in an order, `burst` accesses at a time; `alone`: thread 0 runs so many accesses first and last. */
+/* Threads in an order, `burst` accesses at a time; `alone`: accesses of thread 0 that come first, and again last. */
 static struct rsc_turns turns_of(enum order order, uint32_t threads, double burst, uint32_t alone) {
     struct rsc_turn_counter counter = {0};
     struct rsc_turns turns;

@@ -17,7 +17,7 @@
 #include "runtime/ring/ring.h"
 #include "trace/batch_columns.h"
 
-#define RSC_VALGRIND_THREADS 4096u /* that Valgrind is told to allow at once: --max-threads */
+#define RSC_VALGRIND_THREADS 4096u /* that Valgrind allows at once: --max-threads */
 
 struct rsc_drain_stats {
     uint64_t accesses, calls, blocks, instructions, unrecorded_instructions;
