@@ -17,7 +17,6 @@
 
 #define REF_THREADS 8
 #define REF_CACHES 8
-#define REF_LOG 200000
 #define REF_ADDRESSES (1u << 19) /* addresses of tests lie below; blocks have at least 16 bytes */
 
 enum ref_op { REF_READ, REF_WRITE, REF_WRITE_BACK, REF_PREFETCH };
@@ -118,8 +117,7 @@ static inline void ref_open(struct ref_sim *sim) {
     for (int l = 0; l < sim->levels; l++) {
         struct ref_level *level = &sim->level[l];
         uint64_t sets = ref_sets(&level->config), lines = sets * level->config.ways;
-        level->log = malloc(REF_LOG * sizeof *level->log);
-        level->asked = malloc(REF_LOG * sizeof *level->asked);
+        level->log = level->asked = NULL;
         for (int i = 0; i < REF_THREADS; i++) {
             struct ref_cache *cache = &level->cache[i];
             cache->lines = calloc(lines, sizeof *cache->lines);
@@ -133,7 +131,7 @@ static inline void ref_open(struct ref_sim *sim) {
                 cache->generator[s] = ref_mix(sim->seed + (s + 1) * 0x9E3779B97F4A7C15ull);
         }
     }
-    sim->memory = malloc(REF_LOG * sizeof *sim->memory);
+    sim->memory = NULL;
 }
 
 static inline void ref_close(struct ref_sim *sim) {
@@ -280,13 +278,23 @@ static inline struct ref_line ref_insert(struct ref_sim *sim, struct ref_level *
 
 static inline void ref_ask(struct ref_sim *sim, int l, struct ref_request request);
 
+/* A list of `count` elements, with room for one more: it has room for a power of two of them, 1024 at least. */
+static inline void *ref_room(void *list, size_t count, size_t bytes) {
+    if (count && (count < 1024 || (count & (count - 1)))) return list;
+    list = realloc(list, (count < 1024 ? 1024 : 2 * count) * bytes);
+    if (!list) abort();
+    return list;
+}
+
+static inline void ref_ask_memory(struct ref_sim *sim, struct ref_request request) {
+    sim->memory = ref_room(sim->memory, sim->memory_count, sizeof *sim->memory);
+    sim->memory[sim->memory_count++] = request;
+}
+
 static inline void ref_pass(struct ref_sim *sim, int l, struct ref_request request) {
     int below = ref_below(sim, l);
     if (below >= 0) ref_ask(sim, below, request);
-    else {
-        assert(sim->memory_count < REF_LOG);
-        sim->memory[sim->memory_count++] = request;
-    }
+    else ref_ask_memory(sim, request);
 }
 
 static inline void ref_drain(struct ref_sim *sim, int l, struct ref_cache *cache, int i, int thread, int kind) {
@@ -433,7 +441,7 @@ static inline void ref_cohere(struct ref_sim *sim, int l, uint64_t block, const 
                     to = ref_below(sim, to);
                 struct ref_request back = {b * size, b * size + size - 1, REF_WRITE_BACK, RSC_WRITE, request->thread};
                 if (to >= 0) ref_ask(sim, to, back);
-                else sim->memory[sim->memory_count++] = back;
+                else ref_ask_memory(sim, back);
             }
         }
     }
@@ -589,13 +597,13 @@ static inline void ref_serve(struct ref_sim *sim, int l, uint64_t block, struct 
 static inline void ref_ask(struct ref_sim *sim, int l, struct ref_request request) {
     struct ref_level *level = &sim->level[l];
     uint64_t size = level->config.block_bytes;
-    assert(level->asked_count < REF_LOG);
+    level->asked = ref_room(level->asked, level->asked_count, sizeof *level->asked);
     level->asked[level->asked_count++] = request;
     for (uint64_t block = request.low / size; block <= request.high / size; block++) {
         struct ref_request part = request;
         if (part.low < block * size) part.low = block * size;
         if (part.high > block * size + size - 1) part.high = block * size + size - 1;
-        assert(level->log_count < REF_LOG);
+        level->log = ref_room(level->log, level->log_count, sizeof *level->log);
         level->log[level->log_count++] = part;
         ref_serve(sim, l, block, part);
     }
