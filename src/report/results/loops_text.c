@@ -170,7 +170,7 @@ static void put_levels(struct rsc_text *to, const char *machine, const struct rs
     rsc_text_put(to, ", share of references that miss%s%.40s:\n%11s", variant->what ? ", what if " : "",
                  variant->what ? variant->what : "", "");
     for (size_t i = 0; i < first->level_count; i++) {
-        char title[48];
+        char title[64];
         snprintf(title, sizeof title, "%s %s,%u", first->level[i].name, rsc_show_bytes(first->level[i].size_bytes).text,
                  first->level[i].ways);
         rsc_text_put(to, "%17s", title);
