@@ -78,6 +78,7 @@ class TraceWriterOptions(ctypes.Structure):
         ("struct_bytes", c_size_t), ("format", c_char_p), ("source", c_char_p), ("command", c_char_p),
         ("filter", c_char_p), ("level", c_int), ("max_bytes", c_uint64), ("pcs", c_int), ("frame_accesses", c_uint32),
         ("keep_partial", c_int),
+        ("whole_frames", c_int),
     ]
 
 

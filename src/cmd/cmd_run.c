@@ -67,7 +67,8 @@ static int open_trace(struct run *run, struct rsc_error *error) {
                                               .source = source,
                                               .command = run->session.no_command ? NULL : command,
                                               .pcs = 1,
-                                              .keep_partial = 1};
+                                              .keep_partial = 1,
+                                              .whole_frames = run->collector.kind != &rsc_collector_valgrind};
     rsc_expand_name(run->asked.trace_path, run->trace_name, sizeof run->trace_name);
     return rsc_trace_writer_open(&run->writer, run->trace_name, &writer, error);
 }

@@ -24,10 +24,10 @@ struct traced {
 
 /* ---- traces ---- */
 
-static uint64_t pc_of(uint64_t number) { return 0x400000 + 16 * number; }
+static inline uint64_t pc_of(uint64_t number) { return 0x400000 + 16 * number; }
 
 /* Things that happen: calls, returns, blocks that come and go, files mapped. */
-static void add_events(struct traced *traced, struct rsc_rng *rng) {
+static inline void add_events(struct traced *traced, struct rsc_rng *rng) {
     static const uint64_t path[2] = {0x401000, 0x402000};
     static unsigned char library[8 + 1 + 4 + 9] = {0, 0, 0,   0,   0,   0,   0,   0,   4,   1,  2,
                                                    3, 4, 'l', 'i', 'b', '/', 'a', '.', 's', 'o'};
@@ -64,7 +64,7 @@ static void add_events(struct traced *traced, struct rsc_rng *rng) {
     }
 }
 
-static void traced_make(struct traced *traced, struct rsc_rng *rng, uint32_t most) {
+static inline void traced_make(struct traced *traced, struct rsc_rng *rng, uint32_t most) {
     *traced = (struct traced){0};
     random_trace_make(&traced->trace, rng, most);
     random_trace_kinds(&traced->trace, rng);
@@ -76,7 +76,7 @@ static void traced_make(struct traced *traced, struct rsc_rng *rng, uint32_t mos
     add_events(traced, rng);
 }
 
-static void traced_free(struct traced *traced) {
+static inline void traced_free(struct traced *traced) {
     random_trace_free(&traced->trace);
     free(traced->pc);
     free(traced->events);
@@ -84,8 +84,8 @@ static void traced_free(struct traced *traced) {
 
 /* ---- engines, as engine.c drives them ---- */
 
-static void push_in_batches(const struct rsc_engine_kind *kind, void *state, const struct traced *traced,
-                            struct rsc_rng *rng) {
+static inline void push_in_batches(const struct rsc_engine_kind *kind, void *state, const struct traced *traced,
+                                   struct rsc_rng *rng) {
     const struct random_trace *trace = &traced->trace;
     uint32_t sizes = 1 + (uint32_t)rsc_rng_below(rng, 3000), next_event = 0, done = 0;
     struct rsc_event *events = malloc((traced->event_count + 1) * sizeof *events);
@@ -112,9 +112,10 @@ static void push_in_batches(const struct rsc_engine_kind *kind, void *state, con
 }
 
 /* The engine's profile of the trace; `prepare`, which may be NULL, is called before the first batch. */
-static struct rsc_profile *traced_profile(const struct rsc_engine_kind *kind, const struct rsc_engine_options *options,
-                                          void (*prepare)(void *state, uint32_t how), uint32_t how,
-                                          const struct traced *traced, struct rsc_rng *rng) {
+static inline struct rsc_profile *traced_profile(const struct rsc_engine_kind *kind,
+                                                 const struct rsc_engine_options *options,
+                                                 void (*prepare)(void *state, uint32_t how), uint32_t how,
+                                                 const struct traced *traced, struct rsc_rng *rng) {
     const uint64_t parameters[RSC_ENGINE_PARAMETERS_BYTES / sizeof(uint64_t)] = {0};
     struct rsc_profile *profile = NULL;
     struct rsc_error error;
@@ -131,7 +132,7 @@ static struct rsc_profile *traced_profile(const struct rsc_engine_kind *kind, co
 }
 
 /* Everything a profile says, but who made it. */
-static void check_same(struct rsc_profile *serial, struct rsc_profile *parallel) {
+static inline void check_same(struct rsc_profile *serial, struct rsc_profile *parallel) {
     char *one, *other;
     size_t one_bytes, other_bytes;
     assert_int_equal(rsc_profile_set_text(&parallel->made.by, serial->made.by), 0);

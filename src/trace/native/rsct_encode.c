@@ -44,6 +44,7 @@ struct rsct_encoder {
     int instructions_known;
     struct rsct_mark marks[RSCT_MARKS_MAX]; /* at ends of batches */
     uint32_t mark_count;
+    int whole_frames; /* no marks */
     int uneven; /* fetches do not show where instructions are: marks are needed */
     struct growing mark_bytes;
 
@@ -88,13 +89,16 @@ static void put(struct growing *buffer, uint64_t value) {
     buffer->used = (size_t)(rsc_varint_put(buffer->bytes + buffer->used, value) - buffer->bytes);
 }
 
-int rsct_encoder_new(struct rsct_encoder **out, uint32_t frame_accesses, int level, int pcs, struct rsc_error *error) {
+int rsct_encoder_new(struct rsct_encoder **out, const struct rsc_trace_writer_options *options, int pcs,
+                     struct rsc_error *error) {
+    const uint32_t frame_accesses = options->frame_accesses;
     struct rsct_encoder *encoder = calloc(1, sizeof *encoder);
     *out = NULL;
     if (!encoder) return rsc_fail_memory(error, "trace encoder");
     encoder->frame_accesses = frame_accesses;
-    encoder->level = level;
+    encoder->level = options->level;
     encoder->pcs = pcs;
+    encoder->whole_frames = options->whole_frames;
     encoder->instructions_known = 1;
     encoder->zstd = ZSTD_createCCtx();
     encoder->codes = malloc(frame_accesses);
@@ -390,7 +394,7 @@ static int build_marks(struct rsct_encoder *encoder, uint32_t *count) {
     bytes->used = 0;
     while (encoder->mark_count && encoder->marks[encoder->mark_count - 1].access >= encoder->accesses)
         encoder->mark_count--; /* the frame's total says that */
-    if (!encoder->uneven || !encoder->instructions_known || !encoder->mark_count ||
+    if (!encoder->uneven || encoder->whole_frames || !encoder->instructions_known || !encoder->mark_count ||
         encoder->events > RSCT_EVENTS_MAX - RSCT_MARKS_MAX)
         return 0;
     if (reserve(bytes, (size_t)encoder->mark_count * 4 * RSC_VARINT_MAX + encoder->event_bytes.used) < 0)

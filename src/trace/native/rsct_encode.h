@@ -13,7 +13,8 @@
 
 struct rsct_encoder;
 
-int rsct_encoder_new(struct rsct_encoder **out, uint32_t frame_accesses, int level, int pcs, struct rsc_error *error);
+int rsct_encoder_new(struct rsct_encoder **out, const struct rsc_trace_writer_options *options, int pcs,
+                     struct rsc_error *error);
 void rsct_encoder_free(struct rsct_encoder *encoder);
 
 /* How much of a batch an encoder has taken; starts at zeros. */

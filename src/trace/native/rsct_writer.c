@@ -128,9 +128,7 @@ int rsct_writer_open(struct rsct_writer **out, struct rsc_output_file *file,
     int status = 0;
     if (!writer->options.source || !writer->options.command || !writer->options.filter)
         status = rsc_fail_memory(error, "trace writer");
-    if (!status)
-        status = rsct_encoder_new(&writer->encoder, writer->options.frame_accesses, writer->options.level, writer->pcs,
-                                  error);
+    if (!status) status = rsct_encoder_new(&writer->encoder, &writer->options, writer->pcs, error);
     if (status < 0) {
         rsct_writer_free(writer);
         return status;
@@ -203,9 +201,7 @@ static int write_packed(struct rsct_writer *writer, struct rsc_error *error) {
 /* Makes a second encoder and a thread to pack the first. Returns 0 without memory for them: the caller then packs. */
 static int has_help(struct rsct_writer *writer) {
     struct rsc_error ignored;
-    if (!writer->resting && rsct_encoder_new(&writer->resting, writer->options.frame_accesses, writer->options.level,
-                                             writer->pcs, &ignored) < 0)
-        return 0;
+    if (!writer->resting && rsct_encoder_new(&writer->resting, &writer->options, writer->pcs, &ignored) < 0) return 0;
     return writer->pool || rsc_pool_new(&writer->pool, 1, &ignored) == 0;
 }
 
