@@ -54,6 +54,7 @@ void rsc_gpu_count_free(struct rsc_gpu_count *count) {
 
 int rsc_gpu_count_expect(struct rsc_gpu_count *count, const uint32_t *who, size_t references) {
     size_t needed = count->who_count + references;
+    if (!references) return 0;
     if (needed > count->who_room) {
         size_t room = needed + needed / 2;
         uint32_t *larger = realloc(count->who, room * sizeof *larger);
