@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes calls of the system fail, one at a time, in the commands of the golden tests.
 
-    fault.py --tool TOOL --preload LIBRARY [--points N] [--seconds S] [--jobs N] FILE.t...
+    fault.py --tool TOOL --preload LIBRARY [--points N] [--seconds S] [--jobs N] [--state FOLDER] FILE.t...
 
 Every `reusescope` that a file runs is first run with fault_preload.c to see which allocations, mmaps, opens, reads,
 writes, threads, forks and perf events it has. Then it is run again for each path of callers that no command before it
@@ -13,10 +13,13 @@ another status. Files are as they were, complete, or named .partial; nothing els
 is not lost otherwise. (doctor answers with 1; libgomp ends a program with two lines of its own.)
 
 Prints how many failures were tried and how many ended in each way, and which share of the calls in the tool's code have
-failed once: by kind, and with --missing the functions in which one has not. Fails if any is wrong.
+failed once: by kind, and with --missing the functions in which one has not. Fails if any is wrong. What was tried is kept
+in FOLDER: the same command goes on behind the files that were done (for the same build of the tool), and counts them.
 """
 import argparse
+import collections
 import concurrent.futures
+import contextlib
 import fcntl
 import json
 import os
@@ -102,10 +105,12 @@ class Command:
             env["FAULT_WHO"] = "1"
         began = processor_seconds()
         how = {"input": self.stdin} if self.stdin is not None else {"stdin": subprocess.DEVNULL}
-        try:
-            ended = subprocess.run([self.tool] + self.words, env=env, capture_output=True, timeout=HANG_SECONDS, **how)
-        except subprocess.TimeoutExpired:
-            ended = subprocess.CompletedProcess(self.words, "hang", b"", b"")
+        for limit in (HANG_SECONDS, 10 * HANG_SECONDS):  # the second time: what else the machine does may be the reason
+            try:
+                ended = subprocess.run([self.tool] + self.words, env=env, capture_output=True, timeout=limit, **how)
+                break
+            except subprocess.TimeoutExpired:
+                ended = subprocess.CompletedProcess(self.words, "hang", b"", b"")
         ended.seconds, ended.lost, ended.calls, ended.paths, ended.who, ended.failed = processor_seconds() - began, 0, {}, [], [], 0
         try:
             with open(self.report, encoding="utf-8") as file:
@@ -156,6 +161,10 @@ class Command:
             fresh = [path for _, path in sorted(first, key=lambda f: f[0])][:room]  # new calls before new ways to them
             seen_file.seek(0, os.SEEK_END)
             seen_file.write("".join(f"{p[0]} {p[1]}\nat {p[0]} {p[3]}\n" for p in fresh))
+        with Locked(os.path.join(self.state, "known")) as known_file:
+            known = set(known_file.read().split("\n"))
+            known_file.seek(0, os.SEEK_END)
+            known_file.write("".join(f"{p[0]} {p[1]}\n" for p in clean.paths if f"{p[0]} {p[1]}" not in known))
         chosen = {(kind, n) for kind, _, n, _ in fresh}
         for kind in KINDS:
             count = clean.calls.get(kind, 0)
@@ -172,7 +181,7 @@ class Command:
         if "-v" in self.words:
             errors = errors[-1:]
         if ended.returncode == "hang":
-            return f"still running after {HANG_SECONDS} s"
+            return f"still running after {HANG_SECONDS} s, and again after {10 * HANG_SECONDS} s"
         if ended.returncode not in (1, clean.returncode) and not (ended.returncode == 126 and "run" in self.words[:1]):
             return f"status {ended.returncode}, not {clean.returncode} or 1"
         of_others = "doctor" in self.words[:1] or any(l.startswith("libgomp: ") for l in lines)
@@ -305,6 +314,28 @@ def run_file(path):
     return os.path.basename(path)
 
 
+def try_files(arguments, state, began):
+    """Runs the files that are not yet done; the results of all, of earlier calls too, and how many paths there are."""
+    script = os.path.join(state, "reusescope")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(f'#!/bin/sh\nexec /usr/bin/python3 -S {os.path.abspath(__file__)} --stand-in "$0" "$@"\n')
+    os.chmod(script, 0o755)
+    os.environ.update(FAULT_TOOL=os.path.abspath(arguments.tool), FAULT_LIBRARY=os.path.abspath(arguments.preload),
+                      FAULT_STATE=state, FAULT_POINTS=str(arguments.points), FAULT_SECONDS=str(arguments.seconds),
+                      FAULT_STAND_IN=script)
+    with open(os.path.join(state, "done"), "a+", encoding="utf-8") as done:
+        done.seek(0)
+        finished = set(done.read().split("\n"))
+        left = [path for path in arguments.files if os.path.basename(path) not in finished]
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            for one in concurrent.futures.as_completed([pool.submit(run_file, path) for path in left]):
+                done.write(one.result() + "\n")
+                done.flush()
+                print(f"{time.monotonic() - began:7.0f} s {one.result()}", file=sys.stderr, flush=True)
+    with Locked(os.path.join(state, "results")) as results, Locked(os.path.join(state, "known")) as known:
+        return [json.loads(line) for line in results], len(known.readlines())
+
+
 def main():
     if sys.argv[1:2] == ["--stand-in"]:
         return stand_in(sys.argv[3:])
@@ -315,31 +346,25 @@ def main():
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--missing", action="store_true")
+    parser.add_argument("--state")
     parser.add_argument("files", nargs="+")
     arguments = parser.parse_args()
     began = time.monotonic()
     if os.access("/dev/shm", os.W_OK):
         tempfile.tempdir = "/dev/shm"  # fsync() costs nothing there
-    with tempfile.TemporaryDirectory(prefix="fault-") as state:
-        script = os.path.join(state, "reusescope")
-        with open(script, "w", encoding="utf-8") as file:
-            file.write(f'#!/bin/sh\nexec /usr/bin/python3 -S {os.path.abspath(__file__)} --stand-in "$0" "$@"\n')
-        os.chmod(script, 0o755)
-        os.environ.update(FAULT_TOOL=os.path.abspath(arguments.tool), FAULT_LIBRARY=os.path.abspath(arguments.preload),
-                          FAULT_STATE=state, FAULT_POINTS=str(arguments.points), FAULT_SECONDS=str(arguments.seconds),
-                          FAULT_STAND_IN=script)
-        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-            for name in pool.map(run_file, arguments.files):
-                print(f"{time.monotonic() - began:7.0f} s {name}", file=sys.stderr, flush=True)
-        with Locked(os.path.join(state, "results")) as file:
-            results = [json.loads(line) for line in file]
+    with contextlib.ExitStack() as stack:
+        state = os.path.abspath(arguments.state) if arguments.state else stack.enter_context(tempfile.TemporaryDirectory(prefix="fault-"))
+        os.makedirs(state, exist_ok=True)
+        results, paths = try_files(arguments, state, began)
     tried = [r for r in results if "tried" in r]
     wrong = [problem for r in tried for problem in r["wrong"]]
     for problem in wrong:
         print("FAILED:", problem)
     total = {key: sum(r[key] for r in tried) for key in ("tried", "tolerated", "reported", "paths", "calls")}
-    print(f"{total['tried']:,} failures in {len(tried):,} commands ({len(results) - len(tried)} left out), of {total['calls']:,} "
-          f"calls by {total['paths']:,} different paths: {total['reported']:,} reported, {total['tolerated']:,} tolerated, "
+    reasons = collections.Counter(r["skipped"] for r in results if "skipped" in r)
+    left_out = ", ".join(f"{count} left out: {why}" for why, count in sorted(reasons.items())) or "none left out"
+    print(f"{total['tried']:,} failures in {len(tried):,} commands ({left_out}), of {total['calls']:,} "
+          f"calls by {total['paths']:,} of {paths:,} different paths: {total['reported']:,} reported, {total['tolerated']:,} tolerated, "
           f"{len(wrong):,} wrong")
     if shutil.which("objdump"):
         print_coverage(arguments.tool, {site for r in tried for site in r["sites"]}, arguments.missing)

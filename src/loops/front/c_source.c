@@ -41,8 +41,27 @@
 
 int rsc_c_source_check(struct rsc_error *error) {
 #ifdef RSC_HAVE_LIBCLANG
+    /* In a child: a library that gets no memory while it is loaded ends its process. */
+    struct rsc_error sent = {0};
     struct rsc_clang clang;
-    return rsc_clang_load(&clang, error);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC)) return rsc_fail_errno(error, errno, "pipe");
+    pid_t pid = fork();
+    if (!pid) {
+        int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (quiet >= 0) dup2(quiet, STDERR_FILENO);
+        rsc_clang_load(&clang, &sent);
+        _exit(write(ends[1], &sent, sizeof sent) != sizeof sent);
+    }
+    int failure = errno;
+    close(ends[1]);
+    ssize_t got = pid < 0 ? 0 : read(ends[0], &sent, sizeof sent);
+    close(ends[0]);
+    if (pid < 0) return rsc_fail_errno(error, failure, "fork");
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+    if (got != sizeof sent) return rsc_fail(error, RSC_EIO, "libclang 19 ends a program that loads it: out of memory?");
+    sent.message[sizeof sent.message - 1] = '\0';
+    return sent.code ? rsc_fail(error, sent.code, "%s", sent.message) : 0;
 #else
     return rsc_fail(error, RSC_EUNSUPPORTED,
                     "this build cannot read C source: apt-get install libclang-19-dev && make (a .loop file works)");
@@ -162,7 +181,9 @@ static int preprocess(const char *path, const struct rsc_c_options *options, str
         if (WIFEXITED(ended) && WEXITSTATUS(ended) == 126)
             return rsc_fail(error, RSC_EIO, "%s: the folder %s cannot be entered", path, options->directory);
         if (!*line)
-            return rsc_fail(error, RSC_EFORMAT, "%s: the preprocessor ended with status 0x%x", path, (unsigned)ended);
+            return rsc_fail(error, RSC_EFORMAT, "%s: %s -E ended with %s %d and said nothing: is it a source file?", path,
+                            compiler, WIFEXITED(ended) ? "status" : "signal",
+                            WIFEXITED(ended) ? WEXITSTATUS(ended) : WTERMSIG(ended));
         return rsc_fail(error, RSC_EFORMAT, strncmp(line, path, strlen(path)) ? "%s: %s" : "%.0s%s", path, line);
     }
     return 0;
