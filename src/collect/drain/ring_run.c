@@ -119,7 +119,7 @@ void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_fac
     facts->threads_unseen = ring->crowded_out;
     if (ring->crowded_out)
         rsc_facts_add(facts, "warning: %u threads were not seen: more than %u at a time", ring->crowded_out,
-                      RSC_RING_SLOTS);
+                      rsc_ring_slots(ring));
     if (stats->processes_mixed)
         rsc_facts_add(
             facts, "warning: more than 65535 processes: the memory of those after the first 65534 is counted as one");

@@ -62,6 +62,9 @@ int rsc_launch_open(struct rsc_launch *launch, struct rsc_error *error) {
     }
     launch->ring->magic = RSC_RING_MAGIC;
     launch->ring->parent_pid = (uint32_t)getpid();
+    /* For tests of crowds, which otherwise take thousands of threads. */
+    const char *slots = getenv("REUSESCOPE_TEST_SLOTS");
+    if (slots) launch->ring->slots_most = (uint64_t)strtoul(slots, NULL, 10);
     /* For tests of full plans, which otherwise takes millions of pieces of code. */
     const char *plan_words = getenv("REUSESCOPE_TEST_PLAN_WORDS");
     uint64_t room = plan_words ? strtoull(plan_words, NULL, 10) : RSC_PLAN_WORDS;

@@ -51,6 +51,7 @@
 #define WAIT_NS 200000
 #define PUBLISH_AFTER_NS 20000000 /* samples are not merged by time: a block may take long */
 #define THREADS_MOST RSC_RING_SLOTS
+#define THREADS_LEAST 64u
 
 #define whole rsc_sampled_process
 
@@ -322,7 +323,10 @@ static int start_held(struct rsc_asm_local *local) {
     clear(slot->raw, RSC_RAW_WORDS); /* of a thread that was killed */
     slot->sampled_references = slot->sampled_analysed = slot->sampled_begun = slot->sampled_weight = 0;
     state->slot = rsc_sampler_thread_begin(whole.sampler, identity);
-    if (state->slot == RSC_NO_THREAD) return -1;
+    if (state->slot == RSC_NO_THREAD) {
+        __atomic_fetch_add(&process.ring->crowded_out, 1, __ATOMIC_RELAXED);
+        return -1;
+    }
     leave_step(state);
     rsc_asm_sampled_put(local, identity, rsc_record_word(RSC_RECORD_THREAD, 1, 0));
     return 0;
@@ -337,7 +341,6 @@ int rsc_asm_sampled_start(struct rsc_asm_local *local) {
 
 int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
     struct rsc_sampler_options options = ring->sampler;
-    options.threads_most = THREADS_MOST;
     options.places_have_threads = 0;
     options.in_step = 1;
     options.emit = emit;
@@ -352,8 +355,14 @@ int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
     whole.one_at_a_time = options.order == RSC_ORDER_SEQUENTIAL;
     process.apart = whole.one_at_a_time ? SEQUENTIAL_BUFFER : 0;
     for (uint32_t i = 0; i < THREADS_MOST; i++) process.ahead[i] = UINT64_MAX;
-    size_t bytes = rsc_sampler_bytes(&options, NULL);
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = MAP_FAILED;
+    size_t bytes = 0;
+    /* Only touched pages become real, but address space may be limited: then for fewer threads. */
+    for (uint32_t most = THREADS_MOST; memory == MAP_FAILED && most >= THREADS_LEAST; most /= 2) {
+        options.threads_most = most;
+        bytes = rsc_sampler_bytes(&options, NULL);
+        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
     if (memory == MAP_FAILED) return -1;
     whole.sampler = rsc_sampler_init(&options, memory);
     process.memory = memory;

@@ -42,7 +42,7 @@
 #include "runtime/ring/watch_ring.h"
 
 #define RSC_RING_MAGIC 0x355247525f435352ull /* "RSC_RGR5" */
-#define RSC_RING_SLOTS 1024u
+#define RSC_RING_SLOTS 4096u
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
 #define RSC_BLOCK_WORDS 7548u
 #define RSC_BLOCK_MARKS 212u
@@ -278,13 +278,18 @@ struct rsc_ring {
     uint32_t freed; /* futex: slots freed so far */
     uint32_t freed_last; /* one of them: the search for a free one begins there */
     uint64_t unread; /* blocks are overwritten without being read: measures the cost of recording alone (bench_asm.c) */
-    uint8_t pad[4096 - 216 - sizeof(struct rsc_sampler_options)];
+    uint64_t slots_most; /* only so many slots are taken; 0: all */
+    uint8_t pad[4096 - 224 - sizeof(struct rsc_sampler_options)];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];
     struct rsc_watch_area watch; /* only for programs that watch their own reuses */
 };
 _Static_assert(offsetof(struct rsc_ring, notes) == 4096, "slots begin at a page");
+
+static inline uint32_t rsc_ring_slots(const struct rsc_ring *ring) {
+    return ring->slots_most && ring->slots_most < RSC_RING_SLOTS ? (uint32_t)ring->slots_most : RSC_RING_SLOTS;
+}
 
 /* ---- the writing side (inside the program); ring_writer.c ---- */
 

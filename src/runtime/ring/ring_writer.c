@@ -133,9 +133,9 @@ static int try_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uin
     int taken = 1;
     memset(writer, 0, sizeof *writer);
     if (__atomic_load_n(&ring->detached, __ATOMIC_RELAXED)) return -1;
-    const uint32_t from = __atomic_load_n(&ring->freed_last, __ATOMIC_RELAXED);
-    for (uint32_t n = 0; n < RSC_RING_SLOTS; n++) {
-        const uint32_t i = (from + n) % RSC_RING_SLOTS;
+    const uint32_t from = __atomic_load_n(&ring->freed_last, __ATOMIC_RELAXED), most = rsc_ring_slots(ring);
+    for (uint32_t n = 0; n < most; n++) {
+        const uint32_t i = (from + n) % most;
         struct rsc_slot *slot = &ring->slots[i];
         uint32_t unused = RSC_SLOT_FREE, state = __atomic_load_n(&slot->state, __ATOMIC_RELAXED);
         if (state == RSC_SLOT_ENDED || state == RSC_SLOT_LEAVING) taken = 2;
