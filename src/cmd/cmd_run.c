@@ -93,7 +93,7 @@ static int open_run(struct run *run, struct rsc_error *error) {
     const struct rsc_collector_kind *kind = run->asked.with;
     const char *name = run->asked.request.command[0];
     int status = rsc_target_find(&run->target, name, error);
-    if (status < 0 && status != RSC_EUNSUPPORTED)
+    if (status < 0 && status != RSC_EUNSUPPORTED && !run->asked.request.attach_to)
         run->not_run = strchr(name, '/') && access(name, F_OK) == 0 ? RSC_EXIT_NOT_EXECUTABLE : RSC_EXIT_NOT_FOUND;
     run->base = (struct rsc_run_base){.measured = run->asked.native, .binary = run->asked.native_binary};
     if (!status && run->base.binary) status = rsc_target_find(&run->plain, run->base.binary, error);

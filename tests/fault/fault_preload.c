@@ -16,7 +16,9 @@
  * points into it: as the usual leak checkers do, without another build of the program. Blocks whose owners were on
  * the stack of main() are lost as well: main() has returned or called exit().
  *
- * Only the process itself counts, not the programs that it starts.
+ * The process itself counts, and of its forked children the calls that the tool's own code makes (not those of the
+ * libraries it uses there, which end the child as they like); not the programs that it starts. What the children count is
+ * in memory that all share. Blocks are looked for in the process itself.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,7 +38,7 @@
 enum kind { NONE, ALLOC, MAP, OPEN, READ, WRITE, THREAD, FORK, PERF };
 static const char *const names[] = {"", "alloc", "mmap", "open", "read", "write", "thread", "fork", "perf"};
 static enum kind chosen;
-static unsigned long at, calls[PERF + 1];
+static unsigned long at;
 static pid_t owner;
 static int wants_who, is_on;
 static __thread int inside; /* of this library: what it calls is not counted */
@@ -51,13 +53,16 @@ extern void __libc_free(void *block);
 
 #define DEPTH 16
 #define PATHS (1u << 15)
-static struct {
-    uint64_t hash;
-    unsigned long call;
-    uintptr_t site;
-    enum kind kind;
-} paths[PATHS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct shared {
+    unsigned long calls[PERF + 1];
+    pthread_mutex_t lock;
+    struct {
+        uint64_t hash;
+        unsigned long call;
+        uintptr_t site;
+        enum kind kind;
+    } paths[PATHS];
+} *shared;
 
 static struct {
     uintptr_t start, end, base;
@@ -99,22 +104,25 @@ static uint64_t hash_path(uintptr_t *site) {
 static void note_path(enum kind kind, unsigned long call) {
     uintptr_t site;
     uint64_t hash = hash_path(&site);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&shared->lock);
     for (uint32_t slot = hash % PATHS, tries = 0; tries < PATHS; slot = (slot + 1) % PATHS, tries++) {
-        if (paths[slot].hash == hash && paths[slot].kind == kind) break;
-        if (paths[slot].hash) continue;
-        paths[slot].hash = hash;
-        paths[slot].call = call;
-        paths[slot].kind = kind;
-        paths[slot].site = site;
+        if (shared->paths[slot].hash == hash && shared->paths[slot].kind == kind) break;
+        if (shared->paths[slot].hash) continue;
+        shared->paths[slot].hash = hash;
+        shared->paths[slot].call = call;
+        shared->paths[slot].kind = kind;
+        shared->paths[slot].site = site;
         break;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&shared->lock);
 }
 
-static int fails(enum kind kind) {
-    if (!is_on || inside || (chosen && kind != chosen) || getpid() != owner) return 0;
-    unsigned long call = __atomic_add_fetch(&calls[kind], 1, __ATOMIC_RELAXED);
+#define fails(kind) fails_from(kind, (uintptr_t)__builtin_return_address(0))
+
+static int fails_from(enum kind kind, uintptr_t caller) {
+    if (!is_on || inside || (chosen && kind != chosen)) return 0;
+    if (getpid() != owner && (caller < modules[0].start || caller >= modules[0].end)) return 0;
+    unsigned long call = __atomic_add_fetch(&shared->calls[kind], 1, __ATOMIC_RELAXED);
     if (!chosen) {
         inside = 1;
         note_path(kind, call);
@@ -142,7 +150,7 @@ static void *note_block(void *made, size_t bytes) {
     void *who[WHO] = {NULL};
     inside = 1;
     if (wants_who) backtrace(who, WHO);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&shared->lock);
     for (uint32_t slot = slot_of((uintptr_t)made); block_count < BLOCKS / 2; slot = (slot + 1) % BLOCKS)
         if (blocks[slot].start < 2) {
             block_count += !blocks[slot].start;
@@ -150,20 +158,20 @@ static void *note_block(void *made, size_t bytes) {
             memcpy(blocks[slot].who, who, sizeof blocks[slot].who);
             break;
         }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&shared->lock);
     inside = 0;
     return made;
 }
 
 static void forget_block(void *block) {
     if (!block || !blocks || inside) return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&shared->lock);
     for (uint32_t slot = slot_of((uintptr_t)block); blocks[slot].start; slot = (slot + 1) % BLOCKS)
         if (blocks[slot].start == (uintptr_t)block) {
             blocks[slot].start = 1;
             break;
         }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&shared->lock);
 }
 
 /* ---- what is lost ---- */
@@ -280,6 +288,15 @@ static __attribute__((constructor)) void start(void) {
     void *table = (void *)syscall(SYS_mmap, NULL, BLOCKS * sizeof *blocks, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     blocks = table == MAP_FAILED ? NULL : table;
+    shared = (void *)syscall(SYS_mmap, NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        blocks = NULL;
+        return;
+    }
+    pthread_mutexattr_t among_all;
+    pthread_mutexattr_init(&among_all);
+    pthread_mutexattr_setpshared(&among_all, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&shared->lock, &among_all);
     inside = 0;
     for (int i = 1; kind && i <= PERF; i++)
         if (!strcmp(kind, names[i])) chosen = (enum kind)i;
@@ -293,12 +310,12 @@ static __attribute__((destructor)) void end(void) {
     inside = 1;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0) return;
-    for (int kind = 1; kind <= PERF; kind++) dprintf(fd, "calls %s %lu\n", names[kind], calls[kind]);
+    for (int kind = 1; kind <= PERF; kind++) dprintf(fd, "calls %s %lu\n", names[kind], shared->calls[kind]);
     for (uint32_t i = 0; i < PATHS; i++)
-        if (paths[i].hash)
-            dprintf(fd, "path %s %016lx %lu %lx\n", names[paths[i].kind], (unsigned long)paths[i].hash, paths[i].call,
-                    (unsigned long)paths[i].site);
-    if (chosen) dprintf(fd, "failed %d\n", calls[chosen] >= at);
+        if (shared->paths[i].hash)
+            dprintf(fd, "path %s %016lx %lu %lx\n", names[shared->paths[i].kind], (unsigned long)shared->paths[i].hash,
+                    shared->paths[i].call, (unsigned long)shared->paths[i].site);
+    if (chosen) dprintf(fd, "failed %d\n", shared->calls[chosen] >= at);
     if (blocks) find_lost(fd);
     close(fd);
 }
@@ -343,8 +360,8 @@ void *mmap(void *place, size_t bytes, int protection, int flags, int fd, off_t o
     return MAP_FAILED;
 }
 
-static int open_at(int folder, const char *path, int flags, mode_t mode) {
-    if (!fails(OPEN)) return (int)syscall(SYS_openat, folder, path, flags, mode);
+static int open_at(int folder, const char *path, int flags, mode_t mode, int is_failing) {
+    if (!is_failing) return (int)syscall(SYS_openat, folder, path, flags, mode);
     errno = EMFILE;
     return -1;
 }
@@ -358,8 +375,8 @@ static int open_at(int folder, const char *path, int flags, mode_t mode) {
         mode_;                                  \
     })
 
-int open(const char *path, int flags, ...) { return open_at(AT_FDCWD, path, flags, MODE_OF(flags)); }
-int openat(int folder, const char *path, int flags, ...) { return open_at(folder, path, flags, MODE_OF(flags)); }
+int open(const char *path, int flags, ...) { return open_at(AT_FDCWD, path, flags, MODE_OF(flags), fails(OPEN)); }
+int openat(int folder, const char *path, int flags, ...) { return open_at(folder, path, flags, MODE_OF(flags), fails(OPEN)); }
 
 FILE *fopen(const char *path, const char *how) {
     static FILE *(*real)(const char *, const char *);

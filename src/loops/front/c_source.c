@@ -181,8 +181,8 @@ static int preprocess(const char *path, const struct rsc_c_options *options, str
         if (WIFEXITED(ended) && WEXITSTATUS(ended) == 126)
             return rsc_fail(error, RSC_EIO, "%s: the folder %s cannot be entered", path, options->directory);
         if (!*line)
-            return rsc_fail(error, RSC_EFORMAT, "%s: %s -E ended with %s %d and said nothing: is it a source file?", path,
-                            compiler, WIFEXITED(ended) ? "status" : "signal",
+            return rsc_fail(error, RSC_EFORMAT, "%s: %s -E ended with %s %d and said nothing: is it a source file?",
+                            path, compiler, WIFEXITED(ended) ? "status" : "signal",
                             WIFEXITED(ended) ? WEXITSTATUS(ended) : WTERMSIG(ended));
         return rsc_fail(error, RSC_EFORMAT, strncmp(line, path, strlen(path)) ? "%s: %s" : "%.0s%s", path, line);
     }

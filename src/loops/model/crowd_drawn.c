@@ -28,7 +28,7 @@ static int worth_drawing(const struct rsc_crowd *crowd) {
 }
 
 static void drop_drawn(struct rsc_crowd *crowd) {
-    for (uint32_t p = 0; crowd->drawn && p < crowd->nest->phase_count; p++) {
+    for (uint32_t p = 0; crowd->drawn && crowd->nest && p < crowd->nest->phase_count; p++) {
         rsc_timeline_free(crowd->drawn[p]);
         crowd->drawn[p] = NULL;
     }

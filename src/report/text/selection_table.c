@@ -157,6 +157,6 @@ int rsc_table_selection(const struct rsc_result *result, const struct rsc_report
     }
     for (size_t i = 0; i < result->count; i++) rsc_selection_free(&entries[i].selection);
     free(entries);
-    int status = rsc_text_take(&out, text, bytes);
-    return failed || status ? rsc_fail_memory(error, "table") : 0;
+    out.failed |= failed;
+    return rsc_text_take(&out, text, bytes) < 0 ? rsc_fail_memory(error, "table") : 0;
 }
