@@ -149,6 +149,11 @@ static void look_at_perf(void) {
              there ? "any dynamic program (experimental), and programs built with reusescope cc"
                    : "programs built with reusescope cc; others need a PMU",
              "needs debug registers: see above");
+    optional(1, "attach",
+             there && found.count
+                 ? "any running program of yours (experimental where it was not built with reusescope cc)"
+                 : "running programs built with reusescope cc; others need a PMU",
+             "");
 }
 
 static void look_at_symbols(void) {

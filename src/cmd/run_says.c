@@ -96,7 +96,7 @@ static void say_sample(struct rsc_session *session, const struct rsc_profile *pr
 static void say_slowdown(struct rsc_session *session, const struct rsc_collector *collector,
                          const struct rsc_run_base *base, double slowdown) {
     int watched = collector->launch.status, plain = base->run.status;
-    if (!base->measured && session->verbose)
+    if (!base->measured && session->verbose && !collector->launch.attached)
         rsc_session_say(session, "slowdown not measured (--native first runs the program once unwatched)");
     if (!base->measured) return;
     if (isnan(slowdown)) rsc_session_say(session, "slowdown not measured: the unwatched run was too short");

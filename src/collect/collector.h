@@ -34,6 +34,7 @@ struct rsc_collect_request {
     int seed_given;
     const char *sysroot; /* QEMU's -L; NULL: chosen for the guest */
     pid_t attach_to; /* a running program to watch; 0: start the command */
+    int attach_in_vm; /* watch it from outside on a virtual machine too */
     double attach_seconds, attach_patience; /* how long; how long to wait for its answer */
     int unread;          /* blocks are overwritten and not read; for measurements */
 };

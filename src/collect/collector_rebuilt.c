@@ -20,10 +20,6 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
      * If requested by name, the program may be a script that starts a rebuilt program, or one that loads a rebuilt
      * library.
      */
-    if (!request->target->rebuilt && request->attach_to)
-        return rsc_fail(error, RSC_EUNSUPPORTED,
-                        "process %d: %s was not built with reusescope cc, so it cannot be watched while it runs",
-                        (int)request->attach_to, request->target->path);
     if (!request->target->rebuilt && !request->by_name)
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: not built with reusescope cc", request->target->path);
     return 0;

@@ -384,5 +384,8 @@ reusescope attach: --for soon: not a time, such as 10s, 500ms or 2m
 $ reusescope attach $$ --for 0
 reusescope attach: --for 0: not a time, such as 10s, 500ms or 2m
 [2]
-$ reusescope attach $$ 2>&1 | sed -E 's/[0-9]+/N/; s/: [^ ]* was/: PROGRAM was/'
-reusescope: process N: PROGRAM was not built with reusescope cc, so it cannot be watched while it runs
+$ reusescope attach $$ --model both 2>&1 | head -1
+reusescope attach: --model needs a program that was built with reusescope cc
+$ reusescope attach $$ --rate 0
+reusescope attach: --rate 0: not a number from 1 to 100000
+[2]

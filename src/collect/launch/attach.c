@@ -65,17 +65,45 @@ static int leave_request(const struct rsc_launch *launch, pid_t pid, struct rsc_
     return rsc_fail_errno(error, reason, path);
 }
 
-static int is_there(pid_t pid) { return kill(pid, 0) == 0 || errno == EPERM; }
+/* Not one that has ended and waits for its parent. */
+static int is_there(pid_t pid) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0) close(fd);
+    if (got <= 0) return 0;
+    text[got] = 0;
+    const char *state = strrchr(text, ')'); /* its name, in parentheses, can be anything */
+    return !state || (strncmp(state, ") Z", 3) && strncmp(state, ") X", 3));
+}
+
+static void take_signals(void) {
+    struct sigaction stop = {.sa_handler = interrupt};
+    interrupted = 0;
+    sigaction(SIGINT, &stop, &interrupt_before);
+    sigaction(SIGTERM, &stop, &terminate_before);
+}
+
+static void start_clock(struct rsc_launch *launch, double seconds) {
+    launch->running = 1;
+    launch->started_ns = rsc_ring_now_ns();
+    launch->until_ns = launch->started_ns + (uint64_t)(1e9 * seconds);
+}
+
+void rsc_attach_begin(struct rsc_launch *launch, pid_t pid, double seconds) {
+    launch->attached = 1;
+    launch->pid = pid;
+    take_signals();
+    start_clock(launch, seconds);
+}
 
 int rsc_attach_start(struct rsc_launch *launch, pid_t pid, double seconds, double patience, struct rsc_error *error) {
-    struct sigaction stop = {.sa_handler = interrupt};
     launch->attached = 1;
     int status = leave_request(launch, pid, error);
     if (status < 0) return status;
     launch->pid = pid;
-    interrupted = 0;
-    sigaction(SIGINT, &stop, &interrupt_before);
-    sigaction(SIGTERM, &stop, &terminate_before);
+    take_signals();
     uint64_t began = rsc_ring_now_ns();
     while (!__atomic_load_n(&launch->ring->images, __ATOMIC_ACQUIRE)) {
         if (!is_there(pid)) return rsc_fail(error, RSC_EUNSUPPORTED, "process %d: it has ended", (int)pid);
@@ -84,9 +112,7 @@ int rsc_attach_start(struct rsc_launch *launch, pid_t pid, double seconds, doubl
                             "process %d did not answer: it is idle, or another reusescope watches it", (int)pid);
         usleep(LOOK_US);
     }
-    launch->running = 1;
-    launch->started_ns = rsc_ring_now_ns();
-    launch->until_ns = launch->started_ns + (uint64_t)(1e9 * seconds);
+    start_clock(launch, seconds);
     return 0;
 }
 
@@ -99,7 +125,8 @@ int rsc_attach_poll(struct rsc_launch *launch) {
         launch->seconds = 1e-9 * (double)(now - launch->started_ns);
         __atomic_store_n(&launch->ring->enough, 1, __ATOMIC_RELEASE);
     }
-    if (!gone && now - launch->enough_ns < ENOUGH_NS) return 0;
+    int asked = launch->ring->images != 0; /* otherwise it is watched from outside: nothing is left to publish */
+    if (!gone && asked && now - launch->enough_ns < ENOUGH_NS) return 0;
     __atomic_store_n(&launch->ring->detached, 1, __ATOMIC_RELEASE);
     launch->running = 0;
     return 1;

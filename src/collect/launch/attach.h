@@ -1,9 +1,10 @@
 /*
  * attach.h - watches a program that is running already, for a while, and leaves it running.
  *
- * The program must have been built with `reusescope cc`. The request is described in
- * runtime/recorder/asm_attach.h. When the time is over, or on Ctrl-C, the program is asked
- * to stop; its threads do so within a few thousand accesses.
+ * A program that was built with `reusescope cc` is asked to record itself: the request is
+ * described in runtime/recorder/asm_attach.h. When the time is over, or on Ctrl-C, it is asked
+ * to stop; its threads do so within a few thousand accesses. Any other program is watched from
+ * outside (collect/perf/remote_watch.h) and not asked anything.
  */
 #ifndef RSC_COLLECT_LAUNCH_ATTACH_H
 #define RSC_COLLECT_LAUNCH_ATTACH_H
@@ -18,6 +19,9 @@ int rsc_attach_find(pid_t pid, char path[PATH_MAX], struct rsc_error *error);
  * answer within `patience` seconds.
  */
 int rsc_attach_start(struct rsc_launch *launch, pid_t pid, double seconds, double patience, struct rsc_error *error);
+
+/* Begins to watch a program from outside: it is not asked, and rsc_attach_poll() says when to stop. */
+void rsc_attach_begin(struct rsc_launch *launch, pid_t pid, double seconds);
 
 /* As rsc_launch_poll(): whether the program was watched long enough, or has ended. */
 int rsc_attach_poll(struct rsc_launch *launch);

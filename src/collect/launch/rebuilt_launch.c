@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "runtime/watch/perf_group.h"
 
 #define SAMPLES_LEAST 20u /* samples of the program counter: fewer are too few for a share */
 
@@ -51,7 +52,8 @@ int rsc_plain_launch(struct rsc_launch *launch, const struct rsc_collect_request
                      const struct rsc_perf_pmu *pmu, struct rsc_error *error) {
     char told[512], path[PATH_MAX], preload[2 * PATH_MAX + 64];
     const char *library = rsc_launch_own_file("libreusescope-perf.so", path), *also = getenv("LD_PRELOAD");
-    int ibs = pmu->kind == RSC_PMU_AMD_IBS;
+    struct rsc_perf_events events;
+    rsc_perf_events_of(pmu, &events);
     if (!library || strpbrk(library, ": "))
         return rsc_fail(error, RSC_EUNSUPPORTED,
                         library ? "libreusescope-perf.so is in a folder whose name has a space or a colon"
@@ -60,10 +62,10 @@ int rsc_plain_launch(struct rsc_launch *launch, const struct rsc_collect_request
     snprintf(
         told, sizeof told,
         "ring=%d,follow=%d,ibs=%d,latency=%d,type=%u,loads=%llu,stores=%llu,leader=%llu,config1=%llu,config2=%llu,precise=%d,exclude=%d",
-        launch->ring_fd, request->follow, ibs, pmu->latency, pmu->type,
-        (unsigned long long)(ibs ? pmu->config : pmu->loads), (unsigned long long)pmu->stores,
-        (unsigned long long)pmu->leader, (unsigned long long)pmu->latency_config1, (unsigned long long)pmu->config2,
-        pmu->precise, pmu->user_only_by_exclude);
+        launch->ring_fd, request->follow, events.layouts.layout == RSC_PERF_AMD_IBS, events.layouts.has_weight,
+        events.type, (unsigned long long)events.loads, (unsigned long long)events.stores,
+        (unsigned long long)events.leader, (unsigned long long)events.config1, (unsigned long long)events.config2,
+        events.precise, events.exclude);
     struct rsc_launch_command command = {.path = request->target->path,
                                          .words = (char **)request->command,
                                          .environment = {{"LD_PRELOAD", preload}, {RSC_PERF_ENVIRONMENT, told}}};

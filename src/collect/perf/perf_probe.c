@@ -1,6 +1,9 @@
 /* perf_probe.c - see perf_probe.h. */
 #include "collect/perf/perf_probe.h"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
@@ -14,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "runtime/watch/perf_group.h"
 
 #define TRAP_PERF_CODE 6 /* TRAP_PERF, missing in older C libraries */
 #define BREAKPOINTS 4u
@@ -290,4 +294,26 @@ int rsc_perf_probe_pmu(struct rsc_perf_pmu *pmu, const char *root, struct rsc_er
     return rsc_fail(error, RSC_EUNSUPPORTED,
                     listed ? "the PMU lists neither mem-loads and mem-stores nor IBS"
                            : "no PMU: virtual machines and containers often have none");
+}
+
+int rsc_perf_is_virtual(void) {
+#ifdef __x86_64__
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && c >> 31;
+#else
+    return 0;
+#endif
+}
+
+void rsc_perf_events_of(const struct rsc_perf_pmu *pmu, struct rsc_perf_events *events) {
+    int ibs = pmu->kind == RSC_PMU_AMD_IBS;
+    *events = (struct rsc_perf_events){.type = pmu->type,
+                                       .loads = ibs ? pmu->config : pmu->loads,
+                                       .stores = pmu->stores,
+                                       .leader = pmu->leader,
+                                       .config1 = pmu->latency_config1,
+                                       .config2 = pmu->config2,
+                                       .precise = pmu->precise,
+                                       .exclude = pmu->user_only_by_exclude,
+                                       .layouts = {ibs ? RSC_PERF_AMD_IBS : RSC_PERF_INTEL, pmu->latency, 0, 0}};
 }

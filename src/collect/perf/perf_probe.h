@@ -14,6 +14,7 @@
 #include <reusescope/error.h>
 
 struct perf_event_attr;
+struct rsc_perf_events;
 
 /* kernel.perf_event_paranoid, or -100 when it cannot be read. */
 int rsc_perf_paranoid(void);
@@ -47,6 +48,16 @@ struct rsc_perf_pmu {
  * sys/.
  */
 int rsc_perf_probe_pmu(struct rsc_perf_pmu *pmu, const char *root, struct rsc_error *error);
+
+/*
+ * Whether this is a virtual machine. Some hypervisors lose the cause of a debug trap now and then (on one with KVM, once
+ * in about 200,000): the kernel then takes it for a breakpoint instruction of the program and sends SIGTRAP, which ends
+ * a program that does not handle it.
+ */
+int rsc_perf_is_virtual(void);
+
+/* The events of its samples (runtime/watch/perf_group.h). */
+void rsc_perf_events_of(const struct rsc_perf_pmu *pmu, struct rsc_perf_events *events);
 
 /* Why breakpoints are unavailable and how to fix it, in one line. */
 void rsc_perf_explain_breakpoints(const struct rsc_perf_breakpoints *found, char *text, unsigned long room);

@@ -12,8 +12,8 @@
  * on either. The tests run the same code with the kernel's page faults as samples, which have
  * addresses too.
  */
-#include "runtime/watch/perf_records.h"
 #include "runtime/trap/watch_thread.h"
+#include "runtime/watch/perf_group.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,9 +31,6 @@
 #include <unistd.h>
 
 #define SAMPLE_SIGNAL (SIGRTMAX - 3)
-#define RING_PAGES 2u /* per thread's buffer of samples: 8 KiB, tens of samples */
-#define PAGE 4096u
-#define PERIOD_FIRST 100000u
 #define MAPS_BYTES ((size_t)1 << 20)
 #define LEAST_FD 3
 
@@ -52,46 +49,14 @@ static struct {
     int follow;
     uint32_t image;
     pthread_key_t key;
-    /* Of the PMU: */
-    struct rsc_perf_layouts layouts; /* ids differ per thread */
-    uint32_t type;
-    uint64_t loads, stores, leader, config1, config2;
-    int precise, exclude;
+    struct rsc_perf_events events;
 } process;
 
 uint32_t rsc_asm_image(void) { return process.image; }
 
-/* A thread's events. */
-struct sampler {
-    int leader, loads, stores; /* -1: none */
-    struct perf_event_mmap_page *page;
-    struct rsc_perf_layouts layouts;
-    uint64_t last_count; /* of the group */
-    double position;     /* loads and stores up to there */
-    uint64_t seen, memory; /* samples, and loads and stores among them: IBS */
-    int pushed;
-};
-static __thread struct sampler sampler __attribute__((tls_model("initial-exec")));
+static __thread struct rsc_perf_group group __attribute__((tls_model("initial-exec")));
 
 /* ---- events ---- */
-
-static int open_event(uint64_t config, uint64_t config1, int precise, uint64_t period, int group) {
-    struct perf_event_attr attr = {.type = process.type,
-                                   .size = sizeof attr,
-                                   .config = config,
-                                   .config1 = config1,
-                                   .config2 = process.config2,
-                                   .sample_period = period,
-                                   .disabled = group < 0,
-                                   .exclude_kernel = process.exclude & 1,
-                                   .exclude_hv = process.exclude & 1,
-                                   .precise_ip = (unsigned)precise & 3,
-                                   .wakeup_events = 1,
-                                   .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
-                                                  PERF_FORMAT_TOTAL_TIME_RUNNING};
-    attr.sample_type = rsc_perf_sample_type(process.layouts.layout, process.layouts.has_weight);
-    return (int)syscall(SYS_perf_event_open, &attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
-}
 
 /* Its overflows become signals to this thread. */
 static int signals_from(int fd) {
@@ -102,62 +67,16 @@ static int signals_from(int fd) {
                : -1;
 }
 
-static void close_events(void) {
-    if (sampler.page) munmap(sampler.page, (RING_PAGES + 1) * PAGE);
-    if (sampler.stores >= LEAST_FD) close(sampler.stores);
-    if (sampler.loads >= LEAST_FD) close(sampler.loads);
-    if (sampler.leader >= LEAST_FD && sampler.leader != sampler.loads) close(sampler.leader);
-    sampler = (struct sampler){.leader = -1, .loads = -1, .stores = -1};
-}
-
 static int open_events(void) {
-    uint64_t period = rsc_watch_local.period;
-    sampler = (struct sampler){.leader = -1, .loads = -1, .stores = -1, .layouts = process.layouts};
-    if (process.leader && (sampler.leader = open_event(process.leader, 0, 0, 0, -1)) < 0) return -1;
-    sampler.loads = open_event(process.loads, process.config1, process.precise, period, sampler.leader);
-    if (sampler.loads < 0) return -1;
-    if (sampler.leader < 0) sampler.leader = sampler.loads;
-    if (process.stores && (sampler.stores = open_event(process.stores, 0, process.precise, period, sampler.leader)) < 0)
-        return -1;
-    void *page = mmap(NULL, (RING_PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, sampler.loads, 0);
-    if (page == MAP_FAILED) return -1;
-    sampler.page = page;
-    if (ioctl(sampler.loads, PERF_EVENT_IOC_ID, &sampler.layouts.loads_id) != 0 || signals_from(sampler.loads) < 0)
-        return -1;
-    if (sampler.stores >= 0 &&
-        (ioctl(sampler.stores, PERF_EVENT_IOC_SET_OUTPUT, sampler.loads) != 0 ||
-         ioctl(sampler.stores, PERF_EVENT_IOC_ID, &sampler.layouts.stores_id) != 0 || signals_from(sampler.stores) < 0))
-        return -1;
-    return ioctl(sampler.leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
-}
-
-/* ---- the clock ---- */
-
-/* The thread's loads and stores when the group's counters were at `count`. */
-static uint64_t advance(uint64_t count) {
-    double share =
-        process.layouts.layout == RSC_PERF_AMD_IBS && sampler.seen ? (double)sampler.memory / (double)sampler.seen : 1;
-    if (count > sampler.last_count) {
-        sampler.position += (double)(count - sampler.last_count) * share;
-        sampler.last_count = count;
-    }
-    return (uint64_t)sampler.position;
-}
-
-/* Now. -1: the counters shared the PMU. */
-static int count_now(uint64_t *position) {
-    uint64_t words[3 + 2 * RSC_PERF_GROUP_MAX], value = 0;
-    int is_shared = 1;
-    ssize_t got = read(sampler.leader, words, sizeof words);
-    int status = got > 0 ? rsc_perf_read_group(&sampler.layouts, words, (size_t)got / 8, &value, &is_shared) : -1;
-    *position = advance(status == 0 && !is_shared ? value : sampler.last_count);
-    return status < 0 || is_shared ? -1 : 0;
+    if (rsc_perf_group_open(&group, &process.events, 0, rsc_watch_local.period, RSC_PERF_RING_OWN) < 0) return -1;
+    if (signals_from(group.loads) < 0 || (group.stores >= 0 && signals_from(group.stores) < 0)) return -1;
+    return ioctl(group.leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
 }
 
 uint32_t rsc_watch_place_hit(struct rsc_watch_thread *thread, uint64_t word, uint64_t *record) {
     (void)thread;
     (void)word;
-    int status = count_now(&record[RSC_WATCHED_HIT_REACH]);
+    int status = rsc_perf_group_now(&group, &record[RSC_WATCHED_HIT_REACH]);
     record[RSC_WATCHED_HIT_COUNTER] = record[RSC_WATCHED_HIT_RANGE_ACCESSES] = record[RSC_WATCHED_HIT_RANGE_WORDS] = 0;
     record[RSC_WATCHED_HIT_PC]--;
     return RSC_WATCH_RESOLVED | (status < 0 ? RSC_WATCH_LATE : 0);
@@ -167,8 +86,8 @@ uint32_t rsc_watch_place_hit(struct rsc_watch_thread *thread, uint64_t word, uin
 
 static void take(struct rsc_watch_thread *thread, const struct rsc_perf_sample *sample, const ucontext_t *context) {
     uint64_t word, pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
-    sampler.seen++;
-    sampler.memory += sample->is_memory;
+    group.seen++;
+    group.memory += sample->is_memory;
     if (sample->is_shared) __atomic_fetch_add(&rsc_watch_area->multiplexed, 1, __ATOMIC_RELAXED);
     if (sample->is_shared || !sample->is_memory || !rsc_watch_can_watch(thread, sample->address)) {
         thread->stream->void_samples++;
@@ -176,7 +95,7 @@ static void take(struct rsc_watch_thread *thread, const struct rsc_perf_sample *
     }
     thread->frame_count = rsc_watch_unwind(thread, pc, (uint64_t)context->uc_mcontext.gregs[REG_RSP], thread->frames,
                                            &thread->frames_cut);
-    struct rsc_watch_use use = {advance(sample->count),
+    struct rsc_watch_use use = {rsc_perf_group_advance(&group, sample->count),
                                 sample->ip,
                                 sample->address,
                                 1,
@@ -190,33 +109,23 @@ static void take(struct rsc_watch_thread *thread, const struct rsc_perf_sample *
 
 static void on_sample(int number, siginfo_t *info, void *context) {
     struct rsc_watch_thread *thread = rsc_watch_local.thread;
-    uint64_t record[RSC_PERF_RECORD_MAX / 8], lost = 0, before;
+    uint64_t record[RSC_PERF_RECORD_MAX / 8], lost = 0;
+    uint32_t bytes;
     struct rsc_perf_sample sample;
     int kept = errno;
     (void)number;
     (void)info;
-    if (!thread || !sampler.page || rsc_asm_local.busy) return;
+    if (!thread || !group.page || rsc_asm_local.busy) return;
     rsc_asm_local.busy = 1;
     uint64_t began = rsc_watch_cpu_ns();
-    uint64_t head = __atomic_load_n(&sampler.page->data_head, __ATOMIC_ACQUIRE), tail = sampler.page->data_tail;
-    while ((before = tail) != head) {
-        uint32_t bytes =
-            rsc_perf_ring_next((const uint8_t *)sampler.page + PAGE, RING_PAGES * PAGE, head, &tail, record);
-        if (bytes && rsc_perf_decode(&sampler.layouts, record, bytes, &sample, &lost) == RSC_PERF_SAMPLE)
+    while ((bytes = rsc_perf_group_next(&group, record)))
+        if (rsc_perf_decode(&group.layouts, record, bytes, &sample, &lost) == RSC_PERF_SAMPLE)
             take(thread, &sample, context);
-        if (tail == before) break;
-    }
-    __atomic_store_n(&sampler.page->data_tail, tail, __ATOMIC_RELEASE);
     thread->stream->dropped += lost;
     uint64_t period = rsc_watch_local.period;
     rsc_watch_adjust_period(thread);
-    if (period != rsc_watch_local.period) {
-        period = rsc_watch_local.period & ~15ull; /* IBS counts by 16 */
-        ioctl(sampler.loads, PERF_EVENT_IOC_PERIOD, &period);
-        if (sampler.stores >= 0) ioctl(sampler.stores, PERF_EVENT_IOC_PERIOD, &period);
-    }
-    if (rsc_watch_area->off || process.ring->detached)
-        ioctl(sampler.leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+    if (period != rsc_watch_local.period) rsc_perf_group_set_period(&group, rsc_watch_local.period);
+    if (rsc_watch_area->off || process.ring->detached) ioctl(group.leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
     thread->stream->busy_ns += rsc_watch_cpu_ns() - began;
     rsc_asm_local.busy = 0;
     errno = kept;
@@ -231,12 +140,12 @@ static void begin_thread(void) {
     rsc_rng_seed(&local->rng, rsc_watch_area->seed,
                  1 + (uint64_t)process.image * 0x100000001ull + (uint64_t)syscall(SYS_gettid));
     local->started = 1;
-    local->period = rsc_watch_area->period ? rsc_watch_area->period : PERIOD_FIRST;
+    local->period = rsc_watch_area->period ? rsc_watch_area->period : RSC_PERF_PERIOD_FIRST;
     if (rsc_watch_open_thread()) {
         pthread_setspecific(process.key, (void *)1);
         if (open_events() < 0) {
             __atomic_store_n(&rsc_watch_area->refused, (uint32_t)errno, __ATOMIC_RELAXED);
-            close_events();
+            rsc_perf_group_close(&group);
             rsc_watch_turn_off(RSC_WATCH_REFUSED);
         }
     }
@@ -249,10 +158,10 @@ static void end_thread(void *unused) {
     (void)unused;
     if (!thread) return;
     rsc_asm_local.busy = 1;
-    if (sampler.leader >= LEAST_FD) ioctl(sampler.leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
-    if (sampler.page) count_now(&now);
+    if (group.leader >= LEAST_FD) ioctl(group.leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+    if (group.page) rsc_perf_group_now(&group, &now);
     rsc_watch_close_thread(thread, now);
-    close_events();
+    rsc_perf_group_close(&group);
     rsc_asm_local.busy = 0;
 }
 
@@ -324,7 +233,7 @@ static void after_fork_in_child(void) {
     if (!process.ring) return;
     __atomic_fetch_add(&process.ring->forks, 1, __ATOMIC_RELAXED);
     if (local->thread) rsc_watch_forget_thread(local->thread);
-    close_events();
+    rsc_perf_group_close(&group);
     *local = (struct rsc_watch_local){.trap_blocked = local->trap_blocked};
     if (!process.follow) {
         process.ring = NULL;
@@ -365,16 +274,16 @@ static __attribute__((constructor(101))) void initialise(void) {
     const char *text = secure_getenv(RSC_PERF_ENVIRONMENT);
     if (!text || map_ring((int)setting(text, "ring")) < 0) return;
     process.follow = setting(text, "follow") != 0;
-    process.layouts.layout = setting(text, "ibs") ? RSC_PERF_AMD_IBS : RSC_PERF_INTEL;
-    process.layouts.has_weight = setting(text, "latency") != 0;
-    process.type = (uint32_t)setting(text, "type");
-    process.loads = setting(text, "loads");
-    process.stores = setting(text, "stores");
-    process.leader = setting(text, "leader");
-    process.config1 = setting(text, "config1");
-    process.config2 = setting(text, "config2");
-    process.precise = (int)setting(text, "precise");
-    process.exclude = (int)setting(text, "exclude");
+    process.events.layouts.layout = setting(text, "ibs") ? RSC_PERF_AMD_IBS : RSC_PERF_INTEL;
+    process.events.layouts.has_weight = setting(text, "latency") != 0;
+    process.events.type = (uint32_t)setting(text, "type");
+    process.events.loads = setting(text, "loads");
+    process.events.stores = setting(text, "stores");
+    process.events.leader = setting(text, "leader");
+    process.events.config1 = setting(text, "config1");
+    process.events.config2 = setting(text, "config2");
+    process.events.precise = (int)setting(text, "precise");
+    process.events.exclude = (int)setting(text, "exclude");
     process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
     if (!process.follow) {
         close((int)setting(text, "ring"));

@@ -9,11 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PERIOD_LEAST 1024u
-#define PERIOD_MOST (1ull << 40)
-#define ADJUST_EVERY 8u /* samples */
-#define ADJUST_MOST 8.0 /* times, at once */
-
 struct rsc_watch_area *rsc_watch_area;
 __thread struct rsc_watch_local rsc_watch_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -133,24 +128,11 @@ void rsc_watch_turn_off(enum rsc_watch_off why) {
 
 /* ---- samples ---- */
 
-/*
- * Adjusts the period to the requested rate, by the thread's own processor time: every
- * few samples, or sooner if these take much longer than they should.
- */
+/* Adjusts the period to the requested rate. */
 void rsc_watch_adjust_period(struct rsc_watch_thread *thread) {
-    struct rsc_watch_local *local = &rsc_watch_local;
     if (rsc_watch_area->period) return;
-    uint64_t now = rsc_watch_cpu_ns();
-    if (!thread->adjusted_ns) thread->adjusted_ns = now;
-    double took = (double)(now - thread->adjusted_ns), each = 1e9 / (double)rsc_watch_area->rate;
-    uint64_t samples = ++thread->adjusted_samples;
-    if (samples < ADJUST_EVERY && took < 2 * ADJUST_EVERY * each) return;
-    double times = (double)samples * each / (took + 1);
-    times = times > ADJUST_MOST ? ADJUST_MOST : times < 1 / ADJUST_MOST ? 1 / ADJUST_MOST : times;
-    double period = (double)local->period * times;
-    local->period = period<PERIOD_LEAST ? PERIOD_LEAST : period>(double) PERIOD_MOST ? PERIOD_MOST : (uint64_t)period;
-    thread->adjusted_ns = now;
-    thread->adjusted_samples = 0;
+    rsc_watch_local.period =
+        rsc_watch_pace_sample(&thread->pace, rsc_watch_cpu_ns(), rsc_watch_area->rate, rsc_watch_local.period);
 }
 
 /* Writes the sample of one word of the access, and may give it a slot. Returns the slot. */

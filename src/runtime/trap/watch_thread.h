@@ -23,6 +23,7 @@
 
 #include "runtime/recorder/asm_runtime.h"
 #include "runtime/ring/watch_ring.h"
+#include "runtime/watch/watch_period.h"
 #include "runtime/watch/watch_shapes.h"
 #include "runtime/watch/watch_slots.h"
 
@@ -48,7 +49,7 @@ struct rsc_watch_thread {
     size_t bytes; /* of the mapping */
     size_t stack_bytes; /* of `stack` */
     int own_stack; /* the thread's signal stack is ours */
-    uint64_t adjusted_ns, adjusted_samples; /* when the period was last set, in processor time */
+    struct rsc_watch_pace pace;
     /* The window: */
     uint64_t window_position; /* position of the first access of the recorded piece */
     uint64_t window_use; /* position of the access to be sampled */

@@ -66,19 +66,21 @@ static uint64_t next(struct reader *reader) {
     return *reader->at++;
 }
 
-/* PERF_FORMAT_GROUP | ID | TOTAL_TIME_ENABLED | TOTAL_TIME_RUNNING. */
-static void read_group(const struct rsc_perf_layouts *layouts, struct reader *reader, uint64_t *value, int *is_shared) {
+/* PERF_FORMAT_GROUP | ID | TOTAL_TIME_ENABLED | TOTAL_TIME_RUNNING. Returns the time enabled. */
+static uint64_t read_group(const struct rsc_perf_layouts *layouts, struct reader *reader, uint64_t *value,
+                           int *is_shared) {
     uint64_t events = next(reader), enabled = next(reader), running = next(reader);
     *value = 0;
     *is_shared = running < enabled;
     if (events > RSC_PERF_GROUP_MAX) {
         reader->is_short = 1;
-        return;
+        return 0;
     }
     for (uint64_t i = 0; i < events; i++) {
         uint64_t count = next(reader), id = next(reader);
         if (id == layouts->loads_id || (id == layouts->stores_id && layouts->stores_id)) *value += count;
     }
+    return enabled;
 }
 
 /* The raw data that IBS adds to each of its samples: u32 size, then that many bytes, padded to whole words. */
@@ -123,7 +125,7 @@ enum rsc_perf_record rsc_perf_decode(const struct rsc_perf_layouts *layouts, con
     sample->tid = (uint32_t)(next(&reader) >> 32);
     sample->time = next(&reader);
     sample->address = next(&reader);
-    read_group(layouts, &reader, &sample->count, &is_shared);
+    sample->running_ns = read_group(layouts, &reader, &sample->count, &is_shared);
     sample->is_shared = is_shared != 0;
     if (layouts->layout == RSC_PERF_AMD_IBS) {
         read_ibs(&reader, sample);

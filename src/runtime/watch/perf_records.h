@@ -19,7 +19,7 @@
 #include "base/data_source.h"
 
 #define RSC_PERF_RECORD_MAX 1024u /* bytes; ours are below 400 */
-#define RSC_PERF_GROUP_MAX 4u     /* events */
+#define RSC_PERF_GROUP_MAX 8u     /* events: leader, loads, stores and debug registers */
 
 enum rsc_perf_layout { RSC_PERF_INTEL, RSC_PERF_AMD_IBS };
 
@@ -33,6 +33,7 @@ struct rsc_perf_layouts {
 struct rsc_perf_sample {
     uint64_t ip, time, address; /* address 0: the sample has none */
     uint64_t count;             /* loads and stores of the thread so far; IBS: micro-operations */
+    uint64_t running_ns;        /* time of the thread since its events were opened */
     uint64_t latency;           /* cycles; 0: not known */
     uint64_t source;            /* PERF_SAMPLE_DATA_SRC; 0: not known */
     uint32_t tid;
