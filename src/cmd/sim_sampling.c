@@ -73,6 +73,13 @@ int rsc_sampling_is_sample(struct rsc_trace *trace) {
 
 /* ---- options that exclude each other ---- */
 
+/* Whether intervals start with contents that are guessed, rather than empty or true. */
+static int estimates_start(const struct rsc_sampling *sampling) {
+    if (!sampling->time.intervals && sampling->cold_start < 0) return 0;
+    return sampling->cold_start != RSC_START_COLD && sampling->cold_start != RSC_START_STITCH &&
+           sampling->cold_start != RSC_START_WARM;
+}
+
 static const char *contradiction(const struct rsc_sampling *sampling, const struct rsc_session *session,
                                  const struct rsc_sim_config *config, const struct rsc_sim_options *options) {
     const int time = sampling->time.intervals || sampling->cold_start >= 0;
@@ -86,8 +93,10 @@ static const char *contradiction(const struct rsc_sampling *sampling, const stru
         return "samples cover the whole trace: --warm, --warm-fill and windows cannot be used";
     if (config->all_count) return "all: needs the whole trace and cannot be used with samples";
     if (config->pages) return "TLBs need the whole trace and cannot be used with samples";
-    for (size_t i = 0; i < config->count; i++)
-        if (config->caches[i].sector_bytes) return "sector needs the whole trace and cannot be used with samples";
+    for (size_t i = 0; (sampling->study || estimates_start(sampling)) && i < config->count; i++)
+        if (config->caches[i].sector_bytes)
+            return "what a set holds at the start of an interval is estimated by whole blocks: with sector, --sample-sets or "
+                   "--cold-start cold, stitch or warm";
     if ((time || sampling->study) && !rsc_filter_is_all(&session->filter))
         return "time sampling cannot be used with filters: filter first, with convert";
     for (size_t i = 0; time && i < config->count; i++)

@@ -93,14 +93,19 @@ $ reusescope sim sectors.din --l1d 64,1,64,sector=64
 reusescope sim: --l1d 64,1,64,sector=64: a sector must be 1/2, 1/4 ... 1/64 of a block
 [2]
 $ reusescope sim sectors.din --l1d 64,1,64,sector=16,victim=4
-reusescope sim: --l1d 64,1,64,sector=16,victim=4: sector excludes prefetch, stream, victim, buffer and opt
+reusescope sim: --l1d 64,1,64,sector=16,victim=4: sector excludes victim, buffer and opt
 [2]
 $ reusescope sim sectors.din --l1d 64,1,64,sector=16 --classes
 reusescope: --classes: misses of sectors have no classes
 [2]
 $ reusescope sim sectors.din --l1d 64,1,64,sector=16 --sample-time 3,2
-reusescope sim: sector needs the whole trace and cannot be used with samples
+reusescope sim: what a set holds at the start of an interval is estimated by whole blocks: with sector, --sample-sets or --cold-start cold, stitch or warm
 [2]
+
+# A miss of a sector fetches the next block whole, so that its four sectors hit; a block that is there in part is left alone.
+$ printf '0 0\n0 40\n0 50\n0 60\n0 70\n0 10\n0 90\n' > ahead.din
+$ json ahead.din --l1d 256,4,64,sector=16,prefetch --l2 1K,4,64 | field accesses misses sector_misses prefetches prefetches_used
+7 3 1 2 1 3 2 0 0 0
 $ reusescope sim sectors.din --l1d 64,1,64,sector=16,private --coherent
 reusescope sim: --l1d: --coherent does not support prefetch, stream, victim, buffer, sector or private alternatives
 [2]

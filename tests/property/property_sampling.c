@@ -68,13 +68,16 @@ static void random_hierarchy(struct rsc_rng *rng, struct rsc_sim_config *sim) {
     static const char *const policies[] = {"lru", "random", "fifo", "plru", "nru", "srrip", "brrip"};
     static const char *const indexing[] = {"", ",pid", ",pages"};
     static const char *const writing[] = {"", "", ",wt", ",nwa", ",wt,nwa"};
+    static const char *const sectors[] = {"", "", "", ",sector=8", ",sector=16"};
     char text[100];
     memset(sim, 0, sizeof *sim);
     sim->seed = rsc_rng_u64(rng);
     int private_levels = one_in(rng, 3);
     const char *each = private_levels ? ",private" : "";
-    snprintf(text, sizeof text, "%u,%u,%u,%s%s%s", 64u * 64u << below(rng, 3), 1u << below(rng, 3),
-             32u << below(rng, 2), policies[below(rng, 7)], writing[below(rng, 5)], each);
+    int has_sectors = !private_levels && one_in(rng, 2);
+    snprintf(text, sizeof text, "%u,%u,%u,%s%s%s%s", 64u * 64u << below(rng, 3), 1u << below(rng, 3),
+             32u << below(rng, 2), policies[below(rng, 7)], writing[below(rng, 5)], each,
+             has_sectors ? sectors[below(rng, 5)] : "");
     if (one_in(rng, 2)) {
         add(sim, "l1i", text);
         add(sim, "l1d", text);
@@ -82,8 +85,9 @@ static void random_hierarchy(struct rsc_rng *rng, struct rsc_sim_config *sim) {
         add(sim, "l1", text);
     }
     for (int alternatives = 1 + (int)below(rng, 3); alternatives; alternatives--) {
-        snprintf(text, sizeof text, "%u,%u,%u,%s%s%s", 256u * 1024u << below(rng, 2), 1u << below(rng, 4),
-                 64u << below(rng, 2), policies[below(rng, 7)], writing[below(rng, 5)], indexing[below(rng, 3)]);
+        snprintf(text, sizeof text, "%u,%u,%u,%s%s%s%s", 256u * 1024u << below(rng, 2), 1u << below(rng, 4),
+                 64u << below(rng, 2), policies[below(rng, 7)], writing[below(rng, 5)], indexing[below(rng, 3)],
+                 has_sectors ? sectors[below(rng, 5)] : "");
         if (alternatives > 1 || one_in(rng, 2)) add(sim, "l2", text);
         else add(sim, "l2", "128K,8,64,lru");
     }
@@ -111,6 +115,7 @@ static void expect_same(const struct rsc_level_counts *sampled, const struct rsc
     assert_int_equal(sampled->writes_in, whole->writes_in);
     assert_int_equal(sampled->writes_in_missed, whole->writes_in_missed);
     assert_int_equal(sampled->writebacks, whole->writebacks);
+    assert_int_equal(sampled->sector_misses, whole->sector_misses);
     assert_int_equal(sampled->writethroughs, whole->writethroughs);
     assert_int_equal(sampled->dirty_at_end, whole->dirty_at_end);
     assert_int_equal(sampled->blocks_at_end, whole->blocks_at_end);
@@ -448,6 +453,7 @@ static void warm_is_the_truth(void **state) {
             assert_int_equal(rsc_kinds_sum(result.counts[i].misses), rsc_kinds_sum(whole.levels[i].counts.misses));
             assert_int_equal(rsc_kinds_sum(result.counts[i].accesses), rsc_kinds_sum(whole.levels[i].counts.accesses));
             assert_int_equal(result.counts[i].writebacks, whole.levels[i].counts.writebacks);
+            assert_int_equal(result.counts[i].sector_misses, whole.levels[i].counts.sector_misses);
             double mpa = (double)rsc_kinds_sum(whole.levels[i].counts.misses) / ACCESSES;
             assert_true(fabs(result.estimates[i].mpi - mpa) <= 1e-12);
             assert_true(result.estimates[i].low == result.estimates[i].high); /* the whole population */

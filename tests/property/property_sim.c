@@ -108,7 +108,7 @@ static void random_hierarchy(struct rsc_rng *rng, struct rsc_sim_config *sim, in
         if (i && sim->caches[i - 1].threads_each && config.threads_each % sim->caches[i - 1].threads_each)
             config.threads_each = 0;
         if (extras) add_extras(rng, &config);
-        else if (sectors && config.block_bytes > 16 && one_in(rng, 2))
+        if (sectors && !config.victim_blocks && !config.buffer_blocks && config.block_bytes > 16 && one_in(rng, 2))
             config.sector_bytes = 8u << below(rng, (uint64_t)__builtin_ctz(config.block_bytes / 8));
         if (inclusive && !first) config.inclusive = 1;
         assert_int_equal(rsc_sim_config_add(sim, &config, NULL), 0);

@@ -459,6 +459,7 @@ static inline void ref_prefetch(struct ref_sim *sim, int l, struct ref_cache *ca
     level->counts.prefetches++;
     gone = ref_put(sim, level, cache, (uint64_t)block, &line);
     line->prefetched = 1;
+    for (uint32_t k = 0; level->config.sector_bytes && k < size / level->config.sector_bytes; k++) line->has[k] = 1;
     ref_send(sim, l, cache, (struct ref_request){low, low + size - 1, REF_PREFETCH, request->kind, request->thread});
     if (gone.valid) ref_evict(sim, l, cache, gone, request->thread);
 }
@@ -489,9 +490,10 @@ static inline void ref_streams(struct ref_sim *sim, int l, struct ref_cache *cac
     for (int64_t k = 1; k <= depth; k++) ref_prefetch(sim, l, cache, block + way * k, request);
 }
 
-/* A request of a cache with sectors: each sector it touches is there or is read. */
+/* A request of a cache with sectors: each sector it touches is there or is read. *missed: one was; *ahead: the block had
+ * been fetched ahead and was used for the first time. */
 static inline void ref_sectors(struct ref_sim *sim, int l, struct ref_cache *cache, uint64_t block,
-                               struct ref_request request) {
+                               struct ref_request request, int *missed, int *ahead) {
     struct ref_level *level = &sim->level[l];
     const struct rsc_cache_config *config = &level->config;
     struct ref_line *line = ref_find(sim, level, cache, block), gone = {0};
@@ -502,6 +504,12 @@ static inline void ref_sectors(struct ref_sim *sim, int l, struct ref_cache *cac
     for (uint64_t at = request.low; at <= request.high; at++)
         if (!line || !line->has[(at - low) / sector]) lacks[(at - low) / sector] = lacking = 1;
     if (line) ref_touch(sim, level, cache, line);
+    if (line && demand && line->prefetched) {
+        level->counts.prefetches_used++;
+        line->prefetched = 0;
+        *ahead = 1;
+    }
+    *missed = lacking;
     if (demand && lacking) level->counts.misses[request.kind]++, level->counts.sector_misses += (unsigned)found;
     level->counts.writes_in_missed += lacking && request.op == REF_WRITE_BACK;
     if (lacking && writes && config->no_write_allocate) {
@@ -544,12 +552,15 @@ static inline void ref_serve(struct ref_sim *sim, int l, uint64_t block, struct 
     if (demand) counts->accesses[kind]++;
     counts->writes_in += request.op == REF_WRITE_BACK;
     counts->prefetches_in += request.op == REF_PREFETCH;
+    int ahead = 0;
     if (config->sector_bytes) {
-        ref_sectors(sim, l, cache, block, request);
+        int missed;
+        ref_sectors(sim, l, cache, block, request, &missed, &ahead);
+        for (uint32_t k = 1; demand && missed && k <= config->prefetch_next; k++)
+            ref_prefetch(sim, l, cache, (int64_t)(block + k), &request);
+        if (demand && config->streams && (missed || ahead)) ref_streams(sim, l, cache, (int64_t)block, &request);
         return;
     }
-
-    int ahead = 0;
     if (line) {
         ref_touch(sim, level, cache, line);
         ahead = demand && line->prefetched;

@@ -91,9 +91,8 @@ static int check_geometry(const struct rsc_cache_config *config, const char *tex
     if (sector &&
         ((sector & (sector - 1)) || sector >= config->block_bytes || config->block_bytes / sector > RSC_SECTORS_MAX))
         return refuse(config->name, text, error, "a sector must be 1/2, 1/4 ... 1/64 of a block");
-    if (sector && (rsc_cache_prefetches(config) || config->victim_blocks || config->buffer_blocks ||
-                   config->policy == RSC_POLICY_OPT))
-        return refuse(config->name, text, error, "sector excludes prefetch, stream, victim, buffer and opt");
+    if (sector && (config->victim_blocks || config->buffer_blocks || config->policy == RSC_POLICY_OPT))
+        return refuse(config->name, text, error, "sector excludes victim, buffer and opt");
     if (config->prefetch_next && config->streams)
         return refuse(config->name, text, error, "prefetch and stream exclude each other");
     if (config->stream_depth && !config->streams)

@@ -197,15 +197,22 @@ static void write_here(struct rsc_hierarchy *hierarchy, int number, struct rsc_c
     ask_below(hierarchy, number, cache, request);
 }
 
-static void hit(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t set, int way,
-                const struct rsc_request *request) {
+/* Uses a block that is there; returns its way from now on. */
+static int touch(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t set, int way,
+                 const struct rsc_request *request) {
     way = rsc_cache_touch(cache, set, way);
     uint64_t *entry = rsc_cache_entry(cache, set, way);
     if (rsc_is_demand(request) && *entry & RSC_ENTRY_PREFETCHED) {
         *entry &= ~(uint64_t)RSC_ENTRY_PREFETCHED;
         hierarchy->levels[number].counts.prefetches_used++;
     }
-    write_here(hierarchy, number, cache, entry, request);
+    return way;
+}
+
+static void hit(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t set, int way,
+                const struct rsc_request *request) {
+    way = touch(hierarchy, number, cache, set, way, request);
+    write_here(hierarchy, number, cache, rsc_cache_entry(cache, set, way), request);
 }
 
 /* The sectors of a cache's block that lie in `bytes` from `addr` on; the first and last may lie there in part. */
@@ -287,6 +294,7 @@ static int swapped(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache
     return 1;
 }
 
+/* A block with all its sectors, unless it is there already, be it in part. */
 static void prefetch(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t block,
                      const struct rsc_request *request) {
     uint64_t set = rsc_cache_set_of(cache, block);
@@ -300,9 +308,13 @@ static void prefetch(struct rsc_hierarchy *hierarchy, int number, struct rsc_cac
     ahead.bytes = cache->config.block_bytes;
     ahead.op = RSC_OP_PREFETCH;
     hierarchy->levels[number].counts.prefetches++;
-    uint64_t evicted = put_in(cache, set, block, RSC_ENTRY_PREFETCHED, &way);
+    uint64_t evicted = put_in(cache, set, block, RSC_ENTRY_PREFETCHED, &way), dirty = evicted & RSC_ENTRY_DIRTY;
+    if (cache->sectors) {
+        dirty = cache->gone_sectors.dirty;
+        rsc_cache_sectors(cache, set, way)->valid = sectors_in(cache, ahead.addr, ahead.bytes);
+    }
     ask_below(hierarchy, number, cache, &ahead);
-    if (evicted) evict(hierarchy, number, cache, evicted, evicted & RSC_ENTRY_DIRTY, &ahead);
+    if (evicted) evict(hierarchy, number, cache, evicted, dirty, &ahead);
 }
 
 /*
@@ -371,7 +383,7 @@ static uint64_t serve_sectors(struct rsc_hierarchy *hierarchy, int number, struc
     uint64_t wanted = sectors_in(cache, request->addr, request->bytes ? request->bytes : 1), evicted = 0;
     int write = rsc_is_write(request), through = write && config->write_through;
     struct rsc_sectors gone = {0};
-    if (way >= 0) way = rsc_cache_touch(cache, set, way);
+    if (way >= 0) way = touch(hierarchy, number, cache, set, way, request);
     uint64_t missing = wanted & ~(way >= 0 ? rsc_cache_sectors(cache, set, way)->valid : 0);
     if (missing && write && config->no_write_allocate) {
         level->counts.writethroughs++;
@@ -460,24 +472,23 @@ static void serve(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache 
         count(hierarchy, number, request, 0, 0);
         return;
     }
-    if (cache->sectors) {
+    int missed = way < 0;
+    if (cache->sectors && !missed) {
         uint64_t wanted = sectors_in(cache, request->addr, request->bytes ? request->bytes : 1);
-        int lacks = way < 0 || (wanted & ~rsc_cache_sectors(cache, set, way)->valid);
-        if (way >= 0 && lacks && rsc_is_demand(request)) level->counts.sector_misses++;
-        count(hierarchy, number, request, lacks, class);
-        serve_sectors(hierarchy, number, cache, set, block, way, request);
-        return;
+        missed = (wanted & ~rsc_cache_sectors(cache, set, way)->valid) != 0;
+        if (missed && rsc_is_demand(request)) level->counts.sector_misses++;
     }
-    count(hierarchy, number, request, way < 0, class);
+    count(hierarchy, number, request, missed, class);
     int fetched_ahead = way >= 0 && *rsc_cache_entry(cache, set, way) & RSC_ENTRY_PREFETCHED;
-    if (way < 0 && level->set_misses && rsc_is_demand(request)) level->set_misses[set]++;
-    if (way >= 0) hit(hierarchy, number, cache, set, way, request);
+    if (missed && level->set_misses && rsc_is_demand(request)) level->set_misses[set]++;
+    if (cache->sectors) evicted = serve_sectors(hierarchy, number, cache, set, block, way, request);
+    else if (way >= 0) hit(hierarchy, number, cache, set, way, request);
     else evicted = miss(hierarchy, number, cache, set, block, request);
     if (cache->times) tell_watch(cache, set, block, way, was_full, evicted, request);
     if (!rsc_is_demand(request)) return;
-    for (uint32_t k = 1; way < 0 && k <= level->config.prefetch_next; k++)
+    for (uint32_t k = 1; missed && k <= level->config.prefetch_next; k++)
         prefetch(hierarchy, number, cache, block + k, request);
-    if (cache->streams && (way < 0 || fetched_ahead)) follow_streams(hierarchy, number, cache, block, request);
+    if (cache->streams && (missed || fetched_ahead)) follow_streams(hierarchy, number, cache, block, request);
 }
 
 void rsc_hierarchy_request(struct rsc_hierarchy *hierarchy, int number, const struct rsc_request *request) {

@@ -196,6 +196,7 @@ static void add_counts(struct rsc_level_counts *sum, const struct rsc_level_coun
     sum->writes_in += more->writes_in;
     sum->writes_in_missed += more->writes_in_missed;
     sum->writebacks += more->writebacks;
+    sum->sector_misses += more->sector_misses;
     sum->writethroughs += more->writethroughs;
     sum->dirty_at_end += more->dirty_at_end;
     sum->blocks_at_end += more->blocks_at_end;

@@ -148,6 +148,7 @@ static void add_difference(struct rsc_level_counts *sum, const struct rsc_level_
     sum->writes_in += now->writes_in - before->writes_in;
     sum->writes_in_missed += now->writes_in_missed - before->writes_in_missed;
     sum->writebacks += now->writebacks - before->writebacks;
+    sum->sector_misses += now->sector_misses - before->sector_misses;
     sum->writethroughs += now->writethroughs - before->writethroughs;
 }
 
