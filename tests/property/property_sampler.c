@@ -65,13 +65,18 @@ static void random_references(struct rsc_rng *rng, struct reference *out, uint32
     }
 }
 
-static struct rsc_sampler *make_sampler(const struct rsc_sampler_options *options, void **memory, size_t *bytes) {
+static struct rsc_sampler *make_sampler_of(uint32_t threads, const struct rsc_sampler_options *options, void **memory,
+                                           size_t *bytes) {
     *bytes = rsc_sampler_bytes(options, NULL);
     *memory = rsc_pages_new(*bytes);
     assert_non_null(*memory);
     struct rsc_sampler *sampler = rsc_sampler_init(options, *memory);
-    for (uint32_t t = 0; t < THREADS; t++) assert_int_equal(rsc_sampler_thread_begin(sampler, t), t);
+    for (uint32_t t = 0; t < threads; t++) assert_int_equal(rsc_sampler_thread_begin(sampler, t), t);
     return sampler;
+}
+
+static struct rsc_sampler *make_sampler(const struct rsc_sampler_options *options, void **memory, size_t *bytes) {
+    return make_sampler_of(THREADS, options, memory, bytes);
 }
 
 static void use(struct rsc_sampler *sampler, const struct reference *reference, uint64_t pc) {
@@ -256,6 +261,22 @@ static void drive_shortly(struct rsc_sampler *sampler, const struct reference *r
     rsc_sampler_finish(sampler);
 }
 
+static void compare_records(struct seen seen[2][2], uint64_t seed) {
+    for (int model = 0; model < 2; model++) {
+        assert_int_equal(seen[0][model].count, seen[1][model].count);
+        for (size_t i = 0; i < seen[0][model].count; i++) {
+            const struct rsc_sample_record *a = &seen[0][model].record[i], *b = &seen[1][model].record[i];
+            if (a->outcome != b->outcome || a->line != b->line || a->distance != b->distance ||
+                a->interval != b->interval || a->use.pc != b->use.pc || a->reuse.pc != b->reuse.pc)
+                fail_msg("seed %llu, model %d, sample %zu: distance %llu, outcome %u; %llu, %u",
+                         (unsigned long long)seed, model, i, (unsigned long long)a->distance, a->outcome,
+                         (unsigned long long)b->distance, b->outcome);
+        }
+        free(seen[0][model].record);
+        free(seen[1][model].record);
+    }
+}
+
 /* The records with and without the shortcut. */
 static void compare_shortcut(const struct reference *references, uint32_t count, struct rsc_sampler_options options,
                              enum shortcut shortcut, uint64_t *passed) {
@@ -272,19 +293,7 @@ static void compare_shortcut(const struct reference *references, uint32_t count,
         drive_shortly(sampler, references, count, with ? shortcut : NO_SHORTCUT, passed);
         rsc_pages_free(memory, bytes);
     }
-    for (int model = 0; model < 2; model++) {
-        assert_int_equal(seen[0][model].count, seen[1][model].count);
-        for (size_t i = 0; i < seen[0][model].count; i++) {
-            const struct rsc_sample_record *a = &seen[0][model].record[i], *b = &seen[1][model].record[i];
-            if (a->outcome != b->outcome || a->line != b->line || a->distance != b->distance ||
-                a->interval != b->interval || a->use.pc != b->use.pc || a->reuse.pc != b->reuse.pc)
-                fail_msg("seed %llu, model %d, sample %zu: distance %llu, outcome %u; %llu, %u",
-                         (unsigned long long)options.seed, model, i, (unsigned long long)a->distance, a->outcome,
-                         (unsigned long long)b->distance, b->outcome);
-        }
-        free(seen[0][model].record);
-        free(seen[1][model].record);
-    }
+    compare_records(seen, options.seed);
 }
 
 static void test_known_lines(void **state) {
@@ -303,6 +312,68 @@ static void test_known_lines(void **state) {
             KNOWN_LINES_PASS, &passed);
     }
     assert_true(passed > TRACES * COUNT / 10); /* or this shows little */
+    free(references);
+}
+
+/*
+ * Whole runs of the references of a program that has one thread for a while: of one that uses the sets at once, and of
+ * one that writes a log. From `alone` references on there are other threads, and both write logs.
+ */
+static void drive_alone(struct rsc_sampler *sampler, const struct reference *references, uint32_t count, uint32_t alone,
+                        int at_once, uint64_t *used) {
+    struct sampler_thread *thread = &sampler->threads[0];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct reference *reference = &references[i];
+        uint64_t hash = rsc_active_hash(sampler->hash_key, reference->line);
+        if (i == alone) {
+            rsc_sampler_let_go(sampler, thread);
+            for (uint32_t t = 1; t < THREADS; t++) assert_int_equal(rsc_sampler_thread_begin(sampler, t), t);
+        }
+        if (at_once && i % 100 == 0) rsc_sampler_let_go(sampler, thread);
+        if (at_once && i % 100 == 0) rsc_sampler_hold_alone(sampler, thread);
+        assert_int_equal(thread->alone, at_once && i < alone);
+        if (thread->alone && thread->countdown > 1 && rsc_sampler_use_alone(sampler, thread, reference->line, hash)) {
+            rsc_sampler_pass_known(thread, 1);
+            ++*used;
+            continue;
+        }
+        use(sampler, reference, i + 1);
+    }
+    rsc_sampler_let_go(sampler, thread);
+    rsc_sampler_finish(sampler);
+}
+
+static void test_alone(void **state) {
+    (void)state;
+    enum { COUNT = 20000, TRACES = 40 };
+    struct reference *references = malloc(COUNT * sizeof *references);
+    uint64_t used = 0;
+    assert_non_null(references);
+    for (uint32_t trace = 0; trace < TRACES; trace++) {
+        struct seen seen[2][2] = {{{0}}};
+        struct rsc_rng rng;
+        const uint32_t alone = trace % 2 ? COUNT : COUNT / 4 * (trace % 3);
+        rsc_rng_seed(&rng, 14, trace);
+        random_references(&rng, references, COUNT, THREADS);
+        for (uint32_t i = 0; i < alone; i++) references[i].thread = 0;
+        struct rsc_sampler_options options = {.models = 1 + trace % 3,
+                                              .order = RSC_ORDER_PARALLEL,
+                                              .period = 2 + trace % 7 * 40,
+                                              .seed = trace,
+                                              .threads_most = THREADS,
+                                              .prune_quantile = 1,
+                                              .emit = take_record};
+        for (int at_once = 0; at_once < 2; at_once++) {
+            void *memory;
+            size_t bytes;
+            options.emit_context = seen[at_once];
+            struct rsc_sampler *sampler = make_sampler_of(1, &options, &memory, &bytes);
+            drive_alone(sampler, references, COUNT, alone, at_once, &used);
+            rsc_pages_free(memory, bytes);
+        }
+        compare_records(seen, options.seed);
+    }
+    assert_true(used > TRACES * COUNT / 10);
     free(references);
 }
 
@@ -678,11 +749,17 @@ static void test_bursts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_reference), cmocka_unit_test(test_some_references),
-        cmocka_unit_test(test_known_lines),     cmocka_unit_test(test_ignored_lines),
-        cmocka_unit_test(test_sketch),          cmocka_unit_test(test_pruning),
-        cmocka_unit_test(test_in_step),         cmocka_unit_test(test_bursts),
-        cmocka_unit_test(test_threads),         cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_every_reference),
+        cmocka_unit_test(test_some_references),
+        cmocka_unit_test(test_known_lines),
+        cmocka_unit_test(test_ignored_lines),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_sketch),
+        cmocka_unit_test(test_pruning),
+        cmocka_unit_test(test_in_step),
+        cmocka_unit_test(test_bursts),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_memory_is_bounded),
     };
     return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);
 }

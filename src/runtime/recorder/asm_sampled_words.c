@@ -53,6 +53,10 @@ void rsc_sampled_pass(struct rsc_sampled_thread *state, uint64_t count) {
     state->references += count;
 }
 
+static inline int is_in_line(uint64_t addr, uint32_t bytes, uint32_t shift) {
+    return (addr + bytes - 1) >> shift == addr >> shift;
+}
+
 /*
  * References with an effect wait here until some more have come, so that their places in
  * the table are prefetched together. They stay in order; anything that reads the sampler's
@@ -60,11 +64,18 @@ void rsc_sampled_pass(struct rsc_sampled_thread *state, uint64_t count) {
  */
 #define PENDING_MOST 16u
 struct pending {
-    uint64_t addr[PENDING_MOST], word[PENDING_MOST];
+    uint64_t addr[PENDING_MOST], word[PENDING_MOST], hash[PENDING_MOST]; /* hash: of its first line */
     uint64_t known; /* references to known lines, in addition */
     uint64_t known_before[PENDING_MOST]; /* how many there had been */
     uint32_t count;
+    const struct rsc_active_samples *set; /* the one that they go to at once; NULL: none */
 };
+
+/* The set whose table is fetched early. */
+static const struct rsc_active_samples *nearest_set(const struct sampler_thread *thread) {
+    if (thread->set.active) return &thread->set;
+    return thread->alone && process.sampler->shared.active ? &process.sampler->shared : NULL;
+}
 
 static void pass_known(struct rsc_sampled_thread *state, struct sampler_thread *thread, uint64_t count) {
     rsc_sampler_pass_known(thread, count);
@@ -75,14 +86,22 @@ static void pass_known(struct rsc_sampled_thread *state, struct sampler_thread *
 static __attribute__((noinline)) void use_pending(struct rsc_sampled_thread *state, struct sampler_thread *thread,
                                                   struct pending *pending) {
     if (!pending->known && !pending->count) return; /* as always in sequential order */
-    uint64_t passed = 0;
+    uint64_t passed = 0, used = 0;
     for (uint32_t i = 0; i < pending->count; i++) {
-        pass_known(state, thread, pending->known_before[i] - passed);
+        const uint64_t line = pending->addr[i] >> process.shift;
+        if (thread->alone && is_in_line(pending->addr[i], rsc_record_size(pending->word[i]), process.shift) &&
+            rsc_sampler_use_alone(process.sampler, thread, line, pending->hash[i])) {
+            used++;
+            continue;
+        }
+        pass_known(state, thread, pending->known_before[i] - passed + used);
         passed = pending->known_before[i];
+        used = 0;
         use(state, pending->addr[i], pending->word[i]);
     }
-    pass_known(state, thread, pending->known - passed);
+    pass_known(state, thread, pending->known - passed + used);
     pending->known = pending->count = 0;
+    pending->set = nearest_set(thread);
     rsc_sampler_check_known(process.sampler, thread);
 }
 
@@ -97,22 +116,26 @@ static inline __attribute__((always_inline)) void see(struct rsc_sampled_thread 
                                                       uint64_t addr, uint32_t shift) {
     const uint64_t line = addr >> shift;
     const int is_write = rsc_record_type(entry->word) == RSC_RECORD_WRITE;
-    if (__builtin_expect((addr + entry->size - 1) >> shift == line && rsc_sampler_knows(thread, line, is_write), 1)) {
-        pending->known++;
-        return;
-    }
-    const uint64_t hash = rsc_active_hash(process.sampler->hash_key, line);
-    if ((addr + entry->size - 1) >> shift == line &&
-        rsc_sampler_ignores(process.sampler, thread, line, hash, is_write)) {
-        rsc_sampler_note_known(thread, line, is_write);
+    const int in_line = is_in_line(addr, entry->size, shift);
+    if (__builtin_expect(in_line && rsc_sampler_knows(thread, line, is_write), 1)) {
         pending->known++;
         return;
     }
     if (pending->count == PENDING_MOST) use_pending(state, thread, pending);
-    if (thread->set.active && !rsc_active_ignores(&thread->set, hash)) rsc_active_prefetch(&thread->set, hash);
-    pending->addr[pending->count] = addr;
-    pending->known_before[pending->count] = pending->known;
-    pending->word[pending->count++] = entry->word;
+    /* which lines are ignored is a matter of chance: no branch would foresee it */
+    const uint64_t hash = rsc_active_hash(process.sampler->hash_key, line);
+    const uint32_t waits = !in_line | !rsc_sampler_ignores(process.sampler, thread, line, hash, is_write);
+    const uint32_t at = pending->count;
+    pending->hash[at] = hash;
+    pending->addr[at] = addr;
+    pending->known_before[at] = pending->known;
+    pending->word[at] = entry->word;
+    pending->count = at + waits;
+    pending->known += !waits;
+    if (pending->set) {
+        const void *home = &pending->set->lines[rsc_active_home(pending->set, hash)];
+        __builtin_prefetch(waits ? home : pending, 1);
+    }
     rsc_sampler_note_known(thread, line, is_write);
 }
 
@@ -315,8 +338,11 @@ static void note_steps(struct rsc_asm_local *local, struct rsc_sampled_thread *s
 void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *state, uint64_t *words, uint32_t count) {
     struct sampler_thread *thread = &process.sampler->threads[state->slot];
     struct pending pending;
-    pending.known = pending.count = 0;
     note_steps(local, state, words, count);
+    rsc_sampler_hold_alone(process.sampler, thread);
+    rsc_sampler_find_needs(process.sampler, thread);
+    pending.known = pending.count = 0;
+    pending.set = nearest_set(thread);
     for (uint32_t at = 0; at < count;) {
         uint64_t word = words[at];
         if (word >> 48) {
@@ -335,7 +361,7 @@ void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *s
         }
         uint32_t turns = piece->is_run ? rsc_piece_whole_turns(piece, words + at, count - at) : 1;
         words[at] = 0; /* "none", for addresses without registers */
-        rsc_sampler_stand_by(process.sampler);
+        if (!thread->alone) rsc_sampler_stand_by(process.sampler);
         if (state->fast_counts && turns) {
             state->fast_counts = 0;
             rsc_sampled_pass(state, state->passed > piece->weight ? state->passed - piece->weight : 0);
@@ -344,4 +370,5 @@ void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *s
         at += piece->is_run ? piece->words + turns * piece->turn_words : piece->reserved;
     }
     use_pending(state, thread, &pending);
+    rsc_sampler_let_go(process.sampler, thread);
 }

@@ -175,8 +175,9 @@ static void shorten_reach(struct rsc_active_samples *set, uint32_t lines) {
     }
 }
 
-static void make_room(struct rsc_active_samples *set) {
-    if (set->lines_used < set->lines_limit) return;
+/* Room for one more line. Returns whether lines were moved. */
+static int make_room(struct rsc_active_samples *set) {
+    if (set->lines_used < set->lines_limit) return 0;
     uint32_t enough = set->lines_limit - (uint32_t)(limit_of(set->level_lines) / 10);
     forget_lines(set);
     for (uint32_t lines = set->level_lines / 4 * 3; set->lines_used > enough; lines = lines / 4 * 3) {
@@ -184,6 +185,7 @@ static void make_room(struct rsc_active_samples *set) {
         forget_lines(set);
         if (lines < EPOCH_LINES(set->level_lines)) break;
     }
+    return 1;
 }
 
 /* ---- renumbering ---- */
@@ -288,11 +290,11 @@ static void need_all_levels(struct rsc_active_samples *set) {
 
 /* ---- uses ---- */
 
-/* Moves the line's last use to epoch `when`. Returns its entry. */
-static struct rsc_active_line *put_line(struct rsc_active_samples *set, uint64_t line, uint64_t hash, uint32_t when) {
-    struct rsc_active_line *entry = place_of(set, line, hash);
+/* Moves the last use of the line, whose place this is, to epoch `when`. */
+static void put_line(struct rsc_active_samples *set, struct rsc_active_line *entry, uint64_t line, uint64_t hash,
+                     uint32_t when) {
     uint32_t before = entry->epoch;
-    if (before >= when) return entry;
+    if (before >= when) return;
     if (!before) {
         set->lines_used++;
         *entry = (struct rsc_active_line){line, 0, rsc_active_level_of(hash)};
@@ -300,11 +302,9 @@ static struct rsc_active_line *put_line(struct rsc_active_samples *set, uint64_t
     entry->epoch = when;
     move_line(set, entry->sample_level & 15, before, when);
     set->in_epoch++;
-    return entry;
 }
 
-uint32_t rsc_active_use(struct rsc_active_samples *set, uint64_t line, uint32_t when) {
-    uint64_t hash = hash_of(set, line);
+uint32_t rsc_active_use_hashed(struct rsc_active_samples *set, uint64_t line, uint64_t hash, uint32_t when) {
     if (rsc_active_ignores(set, hash)) return RSC_NO_SAMPLE;
     struct rsc_active_line *entry = place_of(set, line, hash);
     if (entry->epoch && entry->sample_level >= 16) return entry->sample_level / 16 - 1;
@@ -315,12 +315,16 @@ uint32_t rsc_active_use(struct rsc_active_samples *set, uint64_t line, uint32_t 
         set->recent[at].epoch = set->now;
     }
     if (entry->epoch >= when) return RSC_NO_SAMPLE;
-    if (!entry->epoch) make_room(set);
-    put_line(set, line, hash, when);
+    if (!entry->epoch && make_room(set)) entry = place_of(set, line, hash);
+    put_line(set, entry, line, hash, when);
     if (set->in_epoch < EPOCH_LINES(set->level_lines)) return RSC_NO_SAMPLE;
     skip_levels(set);
     next_epoch(set);
     return RSC_NO_SAMPLE;
+}
+
+uint32_t rsc_active_use(struct rsc_active_samples *set, uint64_t line, uint32_t when) {
+    return rsc_active_use_hashed(set, line, hash_of(set, line), when);
 }
 
 uint32_t rsc_active_find(const struct rsc_active_samples *set, uint64_t line) {
@@ -354,7 +358,8 @@ uint32_t rsc_active_begin(struct rsc_active_samples *set, uint64_t line) {
     next_epoch(set);
     need_all_levels(set);
     uint64_t hash = hash_of(set, line);
-    struct rsc_active_line *entry = put_line(set, line, hash, set->now);
+    struct rsc_active_line *entry = place_of(set, line, hash);
+    put_line(set, entry, line, hash, set->now);
     set->marks[rsc_active_mark(hash)]++;
     entry->sample_level = (sample + 1) * 16 + (entry->sample_level & 15);
     set->free = set->newer[sample];

@@ -132,6 +132,8 @@ void rsc_active_init(struct rsc_active_samples *set, const struct rsc_active_opt
  * that one, and call again.
  */
 uint32_t rsc_active_use(struct rsc_active_samples *set, uint64_t line, uint32_t when);
+/* The same for a caller that has its hash. */
+uint32_t rsc_active_use_hashed(struct rsc_active_samples *set, uint64_t line, uint64_t hash, uint32_t when);
 
 /*
  * Whether rsc_active_use(set, line, set->now) would change nothing and find no sample. Most references of most

@@ -461,12 +461,13 @@ static void use_shared_now(struct rsc_sampler *sampler, struct sampler_thread *t
         }
     }
     if (begins) begin_shared(sampler, thread, line, place);
+    if (thread->alone) rsc_sampler_publish_epoch(sampler);
 }
 
 static void use_shared(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int begins,
                        const struct rsc_sample_place *place) {
     if (!begins && !__atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED)) return;
-    if (!is_parallel(sampler)) {
+    if (!is_parallel(sampler) || thread->alone) {
         use_shared_now(sampler, thread, line, begins, place);
         return;
     }
@@ -515,7 +516,8 @@ void rsc_sampler_use(struct rsc_sampler *sampler, uint32_t slot, uint64_t line, 
     add_own(&thread->analysed, 1);
     if (options->models & RSC_MODEL_PRIVATE) use_private(sampler, thread, line, begins, &here);
     if (options->models & RSC_MODEL_SHARED) use_shared(sampler, thread, line, begins, &here);
-    if (is_parallel(sampler)) rsc_sampler_tell(sampler, thread, line, is_write, &here);
+    if (thread->alone) { /* nobody to tell */
+    } else if (is_parallel(sampler)) rsc_sampler_tell(sampler, thread, line, is_write, &here);
     else if (is_write) take_from_others(sampler, thread, line, &here);
     if (!begins) return;
     add_own(&thread->samples, 1);

@@ -26,6 +26,21 @@ void rsc_sampler_unlock(struct rsc_sampler *sampler) {
     if (is_parallel(sampler)) __atomic_store_n(&sampler->shared_lock, 0, __ATOMIC_RELEASE);
 }
 
+void rsc_sampler_hold_alone(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    if (!is_parallel(sampler) || slots_in_use(sampler) > 1) return;
+    rsc_sampler_lock(sampler);
+    thread->alone = 1;
+    /* what it used without holding the lock went to its log */
+    if (sampler->options.models & RSC_MODEL_SHARED) rsc_sampler_merge_log(sampler, thread);
+}
+
+void rsc_sampler_let_go(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    if (!thread->alone) return;
+    thread->alone = 0;
+    if (sampler->options.models & RSC_MODEL_SHARED) rsc_sampler_publish_epoch(sampler);
+    rsc_sampler_unlock(sampler);
+}
+
 void rsc_sampler_publish_epoch(struct rsc_sampler *sampler) {
     const struct rsc_active_samples *set = &sampler->shared;
     __atomic_store_n(&sampler->shared_skips, set->skips, __ATOMIC_RELAXED);

@@ -59,6 +59,7 @@ struct sampler_thread {
     struct recent_line *recent; /* [RECENT_LINES] */
     uint64_t *known;            /* [KNOWN_LINES]: line << 1 | written; see rsc_sampler_knows() */
     uint64_t known_turn;        /* `turn` that they are valid for */
+    uint64_t skipped_bits[2];   /* of reads and writes: rsc_sampler_find_needs() */
     uint64_t *cursor;           /* [threads_most]: how far each slot's log was read */
     struct rsc_rng rng;
     uint64_t countdown;
@@ -70,6 +71,7 @@ struct sampler_thread {
     uint32_t unjudged; /* the oldest sample neither kept nor dropped yet */
     uint32_t other; /* the thread whose samples it judges next, if that is parked */
     uint32_t identity;
+    uint32_t alone; /* it has the lock, and no log is needed: rsc_sampler_hold_alone() */
     uint32_t woke; /* it waited for others: what they did meanwhile is not yet in the shared set */
     uint32_t laid_out; /* once the slot was first taken; until then `log` is where its arrays go */
     /* atomic */
@@ -142,6 +144,41 @@ static inline uint32_t slots_in_use(const struct rsc_sampler *sampler) {
 static inline uint32_t filter_of(uint64_t line) { return (uint32_t)(line * 0x9E3779B97F4A7C15ull >> 50); /* 14 bits */ }
 
 /*
+ * With more threads it is cheaper to report a write to the private stacks of others than to ask whether it matters to them.
+ */
+#define ASKED_MOST 8u
+
+/*
+ * Parallel order: bits of hashes that are all zero only in lines that some set needs for its sketches, of what the
+ * thread reads and of what it writes; private stacks do not need what others only read. Needs grow only with `turn`.
+ */
+static inline uint64_t bits_skipped(uint32_t skips) { return (1ull << skips) - 1; }
+static inline void rsc_sampler_find_needs(const struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    const uint32_t slots = slots_in_use(sampler);
+    uint64_t reads = thread->set.active ? bits_skipped(thread->set.skips) : UINT64_MAX, writes;
+    if (__atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED))
+        reads &= bits_skipped(__atomic_load_n(&sampler->shared_skips, __ATOMIC_RELAXED));
+    writes = reads;
+    if (__atomic_load_n(&sampler->readers, __ATOMIC_RELAXED) > __atomic_load_n(&thread->reading, __ATOMIC_RELAXED)) {
+        if (slots > ASKED_MOST) writes = 0;
+        for (uint32_t i = 0; writes && i < slots; i++) {
+            const struct sampler_thread *other = &sampler->threads[i];
+            if (other != thread && __atomic_load_n(&other->reading, __ATOMIC_RELAXED))
+                writes &= bits_skipped(__atomic_load_n(&other->skips, __ATOMIC_RELAXED));
+        }
+    }
+    thread->skipped_bits[0] = reads;
+    thread->skipped_bits[1] = writes;
+}
+
+/* Whether rsc_sampler_use() would only change counts, because no set needs the line, and no sample is of it. */
+static inline int rsc_sampler_ignores(const struct rsc_sampler *sampler, const struct sampler_thread *thread,
+                                      uint64_t line, uint64_t hash, int is_write) {
+    return ((hash & thread->skipped_bits[is_write]) != 0) &
+           !__atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED);
+}
+
+/*
  * Parallel order: lines that the thread has used, or written, since the last time a sample began
  * or a line was taken anywhere. All interested threads have seen them, so using them again only
  * changes counts: rsc_sampler_pass_known() instead of rsc_sampler_use(). Anything that invalidates
@@ -158,6 +195,7 @@ static inline void rsc_sampler_check_known(const struct rsc_sampler *sampler, st
     uint64_t turn = load_relaxed(&sampler->turn);
     if (__builtin_expect(turn == thread->known_turn, 1)) return;
     __builtin_memset(thread->known, 0xff, KNOWN_LINES * sizeof *thread->known); /* no line has that number */
+    rsc_sampler_find_needs(sampler, thread);
     thread->known_turn = turn;
 }
 /* The line is used now, or before anything else reads the thread's state. */
@@ -171,11 +209,7 @@ static inline void rsc_sampler_pass_known(struct sampler_thread *thread, uint64_
     add_own(&thread->analysed, count);
 }
 
-/*
- * Whether a write of the line matters to the private stack of another thread. With many threads it is
- * cheaper to report it than to ask.
- */
-#define ASKED_MOST 8u
+/* Whether a write of the line matters to the private stack of another thread. */
 static inline int rsc_sampler_is_for_others(const struct rsc_sampler *sampler, const struct sampler_thread *thread,
                                             uint64_t line, uint64_t hash) {
     const uint32_t slots = slots_in_use(sampler), level = rsc_active_level_of(hash);
@@ -189,23 +223,6 @@ static inline int rsc_sampler_is_for_others(const struct rsc_sampler *sampler, c
             return 1;
     }
     return 0;
-}
-
-/*
- * Parallel order: whether rsc_sampler_use() would only change counts, because no set needs lines
- * of that hash for its sketches, or a private stack those that others only read.
- */
-static inline int rsc_sampler_ignores(const struct rsc_sampler *sampler, const struct sampler_thread *thread,
-                                      uint64_t line, uint64_t hash, int is_write) {
-    if (sampler->options.models & RSC_MODEL_PRIVATE) {
-        if (thread->set.active && !rsc_active_ignores(&thread->set, hash)) return 0;
-        if (is_write && rsc_sampler_is_for_others(sampler, thread, line, hash)) return 0;
-    }
-    if (sampler->options.models & RSC_MODEL_SHARED && __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED)) {
-        if (rsc_active_level_of(hash) >= __atomic_load_n(&sampler->shared_skips, __ATOMIC_RELAXED)) return 0;
-        if (__atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED)) return 0;
-    }
-    return 1;
 }
 
 /* sampler.c */
@@ -230,6 +247,25 @@ static inline void rsc_sampler_stand_by(const struct rsc_sampler *sampler) {
         rsc_sampler_wait_for_lock(sampler);
 }
 void rsc_sampler_unlock(struct rsc_sampler *sampler);
+
+/*
+ * Parallel order, while no other thread has been seen: takes the lock, and until rsc_sampler_let_go() uses go to the sets at once
+ * instead of to a log that only their own thread would read. Not for long: a thread that begins may have to wait.
+ */
+void rsc_sampler_hold_alone(struct rsc_sampler *sampler, struct sampler_thread *thread);
+void rsc_sampler_let_go(struct rsc_sampler *sampler, struct sampler_thread *thread);
+
+/*
+ * A use that begins no sample, by a thread that is alone: the caller counts it. Returns 0 if it may end a sample: then
+ * rsc_sampler_use() does all.
+ */
+static inline int rsc_sampler_use_alone(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line,
+                                        uint64_t hash) {
+    struct rsc_active_samples *own = &thread->set, *shared = &sampler->shared;
+    if (!own->active && !shared->active) return 0;
+    if (own->active && rsc_active_use_hashed(own, line, hash, own->now) != RSC_NO_SAMPLE) return 0;
+    return !shared->active || rsc_active_use_hashed(shared, line, hash, shared->now) == RSC_NO_SAMPLE;
+}
 
 /* Reports a use to others, if any is interested and has not seen it. */
 void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int is_write,
