@@ -325,7 +325,7 @@ void rsc_asm_put(uint64_t addr, uint64_t word) {
     if (rsc_asm_thread.next >= rsc_asm_thread.limit) {
         rsc_asm_local.busy = 0;
         rsc_asm_room_in_c(NULL);
-        if (!rsc_asm_local.recording) return;
+        if (!rsc_asm_local.recording && !rsc_asm_counts(1)) return;
     }
     rsc_asm_thread.next[0] = word;
     rsc_asm_thread.next[1] = addr;
@@ -367,6 +367,24 @@ static void synchronise(void (*how)(struct rsc_asm_local *, struct rsc_asm_threa
     errno = kept;
     go_out();
     not_busy(0);
+}
+
+int rsc_asm_counts(uint64_t accesses) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    int recorded = 0, kept = errno;
+    if (local->recording) return !local->busy;
+    if (!may_sample(local) || !__atomic_load_n(&process.recording, __ATOMIC_RELAXED)) return 0;
+    if (rsc_asm_thread.counter > (int64_t)accesses) {
+        rsc_asm_thread.counter -= (int64_t)accesses;
+        return 0;
+    }
+    if (!come_in(local)) return 0;
+    local->busy = 1;
+    if (local->attached) recorded = rsc_asm_sampled_counts(local, &rsc_asm_thread, accesses);
+    errno = kept;
+    go_out();
+    not_busy(0);
+    return recorded;
 }
 
 void rsc_asm_releases(void) { synchronise(rsc_asm_sampled_releases); }

@@ -62,6 +62,17 @@ void rsc_asm_releases(void) __attribute__((visibility("hidden")));
 void rsc_asm_waits(void) __attribute__((visibility("hidden")));
 void rsc_asm_met(void) __attribute__((visibility("hidden")));
 
+/*
+ * libc is about to make this many accesses for the program. Returns whether the thread records them; while it is
+ * between samples they are counted.
+ */
+int rsc_asm_counts(uint64_t accesses) __attribute__((visibility("hidden")));
+
+/* Whether the thread records what libc does for it, or counts it. */
+static inline int rsc_asm_sees(void) {
+    return rsc_asm_recording() || (__builtin_expect(rsc_asm_sampling, 0) && !rsc_asm_local.busy);
+}
+
 /* Appends a record to the words of the thread's rebuilt code. Only while rsc_asm_recording(). */
 void rsc_asm_put(uint64_t addr, uint64_t word) __attribute__((visibility("hidden")));
 

@@ -256,6 +256,28 @@ static void catch_up(struct rsc_asm_local *local, struct rsc_asm_thread *thread)
     }
 }
 
+static int count_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread, uint64_t accesses) {
+    struct rsc_sampled_thread *state = state_of(local);
+    if (local->recording) return 1;
+    if (local->given <= 0 || thread->counter < 0) return 0;
+    catch_up(local, thread);
+    if (!rsc_sampler_is_quiet(whole.sampler) || rsc_sampler_countdown(whole.sampler, state->slot) <= accesses) {
+        go_analysing(local, thread);
+        return 1;
+    }
+    rsc_sampled_pass(state, accesses);
+    go_fast(local, thread);
+    tell_counts(local, state);
+    return 0;
+}
+
+int rsc_asm_sampled_counts(struct rsc_asm_local *local, struct rsc_asm_thread *thread, uint64_t accesses) {
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
+    int recorded = count_held(local, thread, accesses);
+    rsc_asm_cancel_allow(before);
+    return recorded;
+}
+
 /* Fast mode ends: what follows comes after what others did. */
 static void leave_fast(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     if (local->recording || local->given <= 0 || rsc_sampler_is_quiet(whole.sampler)) return;

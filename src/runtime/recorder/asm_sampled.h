@@ -18,6 +18,10 @@ RSC_SAMPLED_HIDDEN int rsc_asm_sampled_start(struct rsc_asm_local *local);
 /* The thread's countdown has ended, or its buffer is full: leaves it in its new mode. -1: the parent is gone. */
 RSC_SAMPLED_HIDDEN int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread);
 
+/* As rsc_asm_counts(), for a thread in fast mode. */
+RSC_SAMPLED_HIDDEN int rsc_asm_sampled_counts(struct rsc_asm_local *local, struct rsc_asm_thread *thread,
+                                              uint64_t accesses);
+
 /*
  * The thread lets others go on, or waits for them: what it did so far is analysed. It has synchronised with them: it
  * sees what they did. From either on it is in analysis mode if anyone has samples.

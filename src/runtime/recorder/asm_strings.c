@@ -1,7 +1,7 @@
 /*
  * asm_strings.c - libc's memory and string functions for rebuilt programs: libc does
  * the work, and while the thread records, the bytes that they must touch become reads
- * and writes.
+ * and writes. Between samples (asm_sampled.c) they are counted.
  *
  * The recorded accesses follow from the function's definition, not from libc's
  * implementation: each byte once, up to the deciding one, split at lines of 64 bytes;
@@ -26,9 +26,13 @@ static inline uint32_t piece(uint64_t at, uint64_t end) {
     return (uint32_t)((line_end < end ? line_end : end) - at);
 }
 
+/* Accesses to [at, end). */
+static inline uint64_t pieces(uint64_t at, uint64_t end) { return at < end ? (end - 1) / LINE - at / LINE + 1 : 0; }
+
 static __attribute__((noinline)) void record_range(uint64_t at, size_t bytes, enum rsc_record_type type, uint64_t pc) {
     for (uint64_t end = at + bytes; at < end;) {
         uint32_t size = piece(at, end);
+        if (!rsc_asm_local.recording && !rsc_asm_counts(pieces(at, end))) return;
         rsc_asm_put(at, rsc_record_word(type, size, pc));
         at += size;
     }
@@ -39,6 +43,8 @@ static __attribute__((noinline)) void record_two(uint64_t from, uint64_t to, siz
                                                  uint64_t pc) {
     uint64_t from_end = from + bytes, to_end = to + bytes;
     while (from < from_end || to < to_end) {
+        const uint64_t left = pieces(from, from_end) + pieces(to, to_end);
+        if (!rsc_asm_local.recording && !rsc_asm_counts(left)) return;
         if (from < from_end) {
             uint32_t size = piece(from, from_end);
             rsc_asm_put(from, rsc_record_word(RSC_RECORD_READ, size, pc));
@@ -56,7 +62,7 @@ static __attribute__((noinline)) void record_two(uint64_t from, uint64_t to, siz
 #define WRITES(at, bytes) record_range((uintptr_t)(at), bytes, RSC_RECORD_WRITE, CALLER)
 #define COPIES(from, to, bytes) record_two((uintptr_t)(from), (uintptr_t)(to), bytes, RSC_RECORD_WRITE, CALLER)
 #define COMPARES(a, b, bytes) record_two((uintptr_t)(a), (uintptr_t)(b), bytes, RSC_RECORD_READ, CALLER)
-#define RECORDING __builtin_expect(rsc_asm_recording(), 0)
+#define RECORDING __builtin_expect(rsc_asm_sees(), 0)
 
 /*
  * When watching instead of recording: only functions whose result alone shows how far
