@@ -28,6 +28,7 @@ enum {
     RSC_WANTS_WORKERS = 2048,     /* uses all workers by default; others use one unless asked */
     RSC_RUNS_ON_RANKS = 4096,     /* one process of several, each with part of the traces */
     RSC_MEMORY_IS_BOUNDED = 8192, /* by its parameters, for any trace */
+    RSC_REFUSES_WIDE = 16384,     /* accesses that make too many references (trace/references.h), by itself */
 };
 
 /* Room for an engine's parsed parameters, a struct of its own. */

@@ -194,7 +194,7 @@ int rsc_engine_push_columns(struct rsc_engine *engine, const struct rsc_batch *b
     if (engine->failed) return rsc_fail(error, RSC_EINVAL, "engine: pushed to after a failure");
     start_clock(engine);
     if (!columns) columns = &none;
-    if (!(kind->can & RSC_TAKES_REQUESTS)) {
+    if (!(kind->can & (RSC_TAKES_REQUESTS | RSC_REFUSES_WIDE))) {
         const uint32_t line_shift = (uint32_t)__builtin_ctz(engine->options.line_bytes);
         int status = rsc_references_limit(&engine->wide_references, batch, line_shift, error);
         if (status < 0) return status;

@@ -6,8 +6,6 @@
 #include "base/fail.h"
 
 #define GROUP 32u
-#define WIDE_SHIFT 20 /* log2 of the bytes of a wide access */
-#define WIDE_REFERENCES_MOST (1ull << 30)
 #define AHEAD 512u /* prefetch distance in accesses: the hardware prefetcher stops at page boundaries */
 
 /* Cuts GROUP accesses from i on if none of them crosses a line; else returns 0, and its output must be ignored. */
@@ -69,17 +67,19 @@ uint32_t rsc_references_fill(struct rsc_reference_cursor *cursor, uint64_t *line
     return filled;
 }
 
+int rsc_references_refuse(struct rsc_error *error) {
+    return rsc_fail(error, RSC_ELIMIT,
+                    "accesses of 1 MiB and more make over 2^30 references: larger lines make fewer (--line 4096), and "
+                    "analyze --requests counts whole objects");
+}
+
 int rsc_references_limit(uint64_t *references, const struct rsc_batch *batch, uint32_t line_shift,
                          struct rsc_error *error) {
     uint64_t any = 0;
     for (uint32_t i = 0; i < batch->count; i++) any |= batch->meta[i];
-    if (!((uint32_t)any >> WIDE_SHIFT)) return 0;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        const uint32_t size = rsc_meta_size(batch->meta[i]);
-        if (size >> WIDE_SHIFT) *references += (size >> line_shift) + 1;
-    }
-    if (*references <= WIDE_REFERENCES_MOST) return 0;
-    return rsc_fail(error, RSC_ELIMIT,
-                    "accesses of 1 MiB and more make over 2^30 references: larger lines make fewer (--line 4096), and "
-                    "analyze --requests counts whole objects");
+    if (!((uint32_t)any >> RSC_WIDE_SHIFT)) return 0;
+    for (uint32_t i = 0; i < batch->count; i++)
+        if (!rsc_references_allow(references, rsc_meta_size(batch->meta[i]), line_shift))
+            return rsc_references_refuse(error);
+    return 0;
 }

@@ -31,9 +31,20 @@ static inline void rsc_references_start(struct rsc_reference_cursor *cursor, con
 uint32_t rsc_references_fill(struct rsc_reference_cursor *cursor, uint64_t *lines, uint32_t *from, uint32_t room);
 
 /*
- * No program makes accesses of a MiB and more: a small file of them could keep an analysis busy for days. *references
- * counts theirs, from 0; RSC_ELIMIT when they are more than 2^30.
+ * No program makes accesses of a MiB and more: a small file of them could keep an analysis busy for days. Counts the
+ * references of one access, if it is such, in *references, from 0; returns 0 when they are more than 2^30.
  */
+#define RSC_WIDE_SHIFT 20 /* log2 of the bytes of a wide access */
+#define RSC_WIDE_REFERENCES_MOST (1ull << 30)
+static inline int rsc_references_allow(uint64_t *references, uint32_t bytes, uint32_t line_shift) {
+    if (bytes >> RSC_WIDE_SHIFT) *references += (bytes >> line_shift) + 1;
+    return *references <= RSC_WIDE_REFERENCES_MOST;
+}
+
+/* The error of too many. */
+int rsc_references_refuse(struct rsc_error *error);
+
+/* The same for a batch: 0 or RSC_ELIMIT. */
 int rsc_references_limit(uint64_t *references, const struct rsc_batch *batch, uint32_t line_shift,
                          struct rsc_error *error);
 

@@ -109,6 +109,29 @@ static void widths_keep_the_same(void **state) {
     }
 }
 
+/* An access of a MiB is 16,384 references of 64 bytes; where the limit is reached it is left out, and that is told. */
+static void too_wide_is_left_out(void **state) {
+    uint64_t line[RSC_KEPT_ROOM_LEAST], hash[RSC_KEPT_ROOM_LEAST], time[RSC_KEPT_ROOM_LEAST];
+    uint32_t from[RSC_KEPT_ROOM_LEAST];
+    struct rsc_kept kept = {.line = line, .hash = hash, .time = time, .from = from, .room = RSC_KEPT_ROOM_LEAST};
+    (void)state;
+    for (int simd = 0; simd < RSC_SIMD_COUNT; simd++) {
+        if (!rsc_simd_available((enum rsc_simd)simd)) continue;
+        struct rsc_line_filter filter;
+        rsc_line_filter_init(&filter, (enum rsc_simd)simd, 6, 1, 0);
+        for (uint32_t i = 0; i < 100; i++) addr[i] = 64 * i, meta[i] = rsc_meta(i == 70 ? 1u << 20 : 8, RSC_READ, 0);
+        assert_int_equal(rsc_line_filter_run(&filter, addr, meta, 0, 100, &kept), 100);
+        assert_int_equal(filter.references, 99 + 16384);
+        assert_false(rsc_line_filter_left_out(&filter));
+        filter.wide_references = RSC_WIDE_REFERENCES_MOST;
+        assert_int_equal(rsc_line_filter_run(&filter, addr, meta, 0, 70, &kept), 70);
+        assert_false(rsc_line_filter_left_out(&filter));
+        assert_int_equal(rsc_line_filter_run(&filter, addr, meta, 70, 71, &kept), 71);
+        assert_true(rsc_line_filter_left_out(&filter));
+        assert_int_equal(filter.references, 99 + 16384 + 70);
+    }
+}
+
 /* Lines of a range that are kept: as many as chance would, whatever the stride, and others with another seed. */
 static void hash_draws_like_chance(void **state) {
     const uint32_t lines = 20000, seeds = 200;
@@ -156,6 +179,7 @@ static void groups_are_even(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(widths_keep_the_same),
+        cmocka_unit_test(too_wide_is_left_out),
         cmocka_unit_test(hash_draws_like_chance),
         cmocka_unit_test(groups_are_even),
     };

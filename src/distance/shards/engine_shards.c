@@ -242,6 +242,7 @@ static int shards_push(void *state, const struct rsc_batch *batch, struct rsc_er
         uint32_t number = rsc_meta_thread(batch->meta[first]);
         if (!is_one_thread(filter)) count_threads(engine, batch, first, stop);
         else if (number < sum->thread_count) sum->threads[number].references += filter->references - before;
+        if (rsc_line_filter_left_out(filter)) return rsc_references_refuse(error);
         first = stop;
     }
     status = take_kept(engine, batch, error);
@@ -296,10 +297,8 @@ static void *part_create(const void *context) {
 static void part_begin(void *part) { rsc_shards_part_begin(part); }
 
 static int part_take(void *part, const struct rsc_batch *batch, struct rsc_error *error) {
-    struct rsc_shards_part *shards = part;
-    int status = rsc_references_limit(&shards->wide_references, batch, shards->filter.line_shift, error);
-    if (status < 0) return status;
-    return rsc_shards_part_take(shards, batch) < 0 ? rsc_fail_memory(error, "sample") : 0;
+    int status = rsc_shards_part_take(part, batch);
+    return status == RSC_ELIMIT ? rsc_references_refuse(error) : status < 0 ? rsc_fail_memory(error, "sample") : 0;
 }
 
 static void part_destroy(void *part) { rsc_shards_part_free(part); }
@@ -373,7 +372,7 @@ const struct rsc_engine_kind rsc_engine_shards = {
     .name = "shards",
     .parameter = ":RATE",
     .what = "a sample of lines, this share of them; with error bars",
-    .can = RSC_CAN_CAP,
+    .can = RSC_CAN_CAP | RSC_REFUSES_WIDE,
     .parse = parse_rate,
     .create = shards_create,
     .push = shards_push,
@@ -389,7 +388,7 @@ const struct rsc_engine_kind rsc_engine_shards_max = {
     .name = "shards-max",
     .parameter = ":LINES",
     .what = "a sample of at most this many lines, in bounded memory; with error bars",
-    .can = RSC_CAN_CAP | RSC_MEMORY_IS_BOUNDED,
+    .can = RSC_CAN_CAP | RSC_MEMORY_IS_BOUNDED | RSC_REFUSES_WIDE,
     .parse = parse_lines,
     .create = shards_create,
     .push = shards_push,

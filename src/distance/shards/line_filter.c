@@ -20,6 +20,7 @@ int rsc_line_filter_access(struct rsc_line_filter *filter, uint64_t addr, uint64
     uint32_t size = rsc_meta_size(meta);
     uint64_t end = addr + (size ? size - 1 : 0);
     if (end < addr) end = UINT64_MAX;
+    if (!filter->inside && !rsc_references_allow(&filter->wide_references, size, filter->line_shift)) return 1;
     uint64_t last = end >> filter->line_shift;
     uint64_t line = filter->inside ? filter->next_line : addr >> filter->line_shift;
     filter->inside = 0;

@@ -16,6 +16,7 @@
 
 #include "base/cpu.h"
 #include "distance/shards/line_choice.h"
+#include "trace/references.h"
 
 #define RSC_FILTER_BLOCK 64u
 
@@ -34,6 +35,8 @@ struct rsc_line_filter {
     uint32_t line_shift; /* log2 of the line size */
     uint32_t inside;     /* the access in which the last run stopped is partly done */
     uint64_t next_line;  /* and continues here */
+    uint64_t
+        wide_references; /* of accesses of a MiB and more (trace/references.h); past the limit these are left out */
     uint64_t meta_any, meta_all; /* all meta seen since the caller set these to 0 and ~0, ored and anded */
     uint32_t (*run)(struct rsc_line_filter *, const uint64_t *, const uint64_t *, uint32_t, uint32_t,
                     struct rsc_kept *);
@@ -50,6 +53,11 @@ void rsc_line_filter_init(struct rsc_line_filter *filter, enum rsc_simd simd, ui
 static inline uint32_t rsc_line_filter_run(struct rsc_line_filter *filter, const uint64_t *addr, const uint64_t *meta,
                                            uint32_t first, uint32_t count, struct rsc_kept *kept) {
     return filter->run(filter, addr, meta, first, count, kept);
+}
+
+/* Whether an access was left out: then the analysis must be refused, by rsc_references_refuse(). */
+static inline int rsc_line_filter_left_out(const struct rsc_line_filter *filter) {
+    return filter->wide_references > RSC_WIDE_REFERENCES_MOST;
 }
 
 /* Room that `kept` needs for a run to make progress. */

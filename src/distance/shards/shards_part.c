@@ -100,6 +100,7 @@ int rsc_shards_part_take(struct rsc_shards_part *part, const struct rsc_batch *b
         int status = one ? count_thread(part, filter->meta_any >> 40, filter->references - before)
                          : count_threads(part, batch, first, stop);
         if (status < 0) return status;
+        if (rsc_line_filter_left_out(filter)) return RSC_ELIMIT;
         first = stop;
     }
     return 0;

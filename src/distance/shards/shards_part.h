@@ -19,7 +19,6 @@ struct rsc_shards_part {
     uint64_t *threads;             /* owned: references by thread number, for those with a row */
     uint32_t thread_count, thread_room;
     uint64_t threads_seen; /* highest number, plus 1 */
-    uint64_t wide_references; /* of accesses of a MiB and more, in all pieces */
 };
 
 /* A part of the sample that `filter` takes. NULL: out of memory. */
@@ -29,7 +28,7 @@ void rsc_shards_part_free(struct rsc_shards_part *part);
 /* Empties it. */
 void rsc_shards_part_begin(struct rsc_shards_part *part);
 
-/* Adds the references of a batch. Returns 0 or RSC_ENOMEM. */
+/* Adds the references of a batch. Returns 0, RSC_ENOMEM or, for accesses that make too many, RSC_ELIMIT. */
 int rsc_shards_part_take(struct rsc_shards_part *part, const struct rsc_batch *batch);
 
 #endif
