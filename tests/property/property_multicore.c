@@ -3,7 +3,7 @@
  *
  * Thousands of small traces of several threads: few lines, reads, writes, reads
  * followed by writes of the same bytes, accesses that cross lines, threads mapped to
- * shared stacks. Every histogram, row, cell of the sharing matrix and falsely shared
+ * shared stacks, one thread alone for a while. Every histogram, row, cell of the sharing matrix and falsely shared
  * line is compared; and, for every vector width and with bitmaps so small that they
  * are compacted all the time, every single distance.
  */
@@ -64,8 +64,9 @@ static void draw_accesses(struct threads_trace *trace, struct rsc_rng *rng) {
     uint64_t base = bases[rsc_rng_below(rng, 4)], lines = 1 + rsc_rng_below(rng, rsc_rng_below(rng, 3) ? 12 : 90);
     uint32_t thread = 0, writes = (uint32_t)rsc_rng_below(rng, 5), longest = 1 + (uint32_t)rsc_rng_below(rng, 8);
     uint32_t stays = 1 + (uint32_t)rsc_rng_below(rng, 6), offset_step = 1u << rsc_rng_below(rng, 7);
+    uint32_t alone = rsc_rng_below(rng, 2) ? 0 : (uint32_t)rsc_rng_below(rng, trace->count + 1); /* of one thread */
     for (uint32_t i = 0; i < trace->count; i++) {
-        if (rsc_rng_below(rng, stays) == 0) thread = (uint32_t)rsc_rng_below(rng, trace->threads);
+        if (i >= alone && rsc_rng_below(rng, stays) == 0) thread = (uint32_t)rsc_rng_below(rng, trace->threads);
         uint32_t size = sizes[rsc_rng_below(rng, longest)];
         uint32_t kind = rsc_rng_below(rng, 8) < writes ? RSC_WRITE : rsc_rng_below(rng, 8) ? RSC_READ : RSC_FETCH;
         trace->addr[i] = base + 64 * rsc_rng_below(rng, lines) + rsc_rng_below(rng, 64) / offset_step * offset_step;
