@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/rounding.h"
 #include "distance/count/accumulate.h"
 #include "multicore/finished_samples.h"
@@ -11,15 +12,63 @@
 
 #define TIMES_MOST (1u << 29) /* that one reference counts */
 
-int rsc_sample_places_count(const struct rsc_sample_places *places, const struct rsc_sample_record *record,
+/* Where lines were used again after the longest waits for a use. */
+struct rsc_next_place {
+    uint64_t distance; /* the longest so far */
+    uint32_t tag;      /* RSC_TAG_NONE: none was */
+};
+
+void rsc_sample_places_free(struct rsc_sample_places *places) {
+    free(places->next);
+    places->next = NULL;
+}
+
+static int remember_next(struct rsc_sample_places *places, uint32_t use_tag, uint32_t tag, uint64_t distance) {
+    if (RSC_GROW(places->next, places->next_room, use_tag + 1ull)) return RSC_ENOMEM;
+    while (places->next_count <= use_tag) places->next[places->next_count++] = (struct rsc_next_place){0};
+    struct rsc_next_place *next = &places->next[use_tag];
+    if (distance >= next->distance / 2) next->tag = tag;
+    if (distance > next->distance) next->distance = distance;
+    return 0;
+}
+
+static uint32_t next_tag(const struct rsc_sample_places *places, uint32_t use_tag) {
+    uint32_t tag = use_tag < places->next_count ? places->next[use_tag].tag : RSC_TAG_NONE;
+    return tag != RSC_TAG_NONE ? tag : use_tag;
+}
+
+static uint32_t rd_of(const struct rsc_sample_record *record) {
+    if (record->outcome == RSC_SAMPLE_INVALIDATED || record->outcome == RSC_SAMPLE_TAKEN) return RSC_RD_INVALIDATED;
+    return record->distance < RSC_RD_INVALIDATED ? (uint32_t)record->distance : RSC_RD_INVALIDATED - 1;
+}
+
+/* A sample that was given up, at the next use that it would most likely have had. */
+static int count_given_up(struct rsc_sample_places *places, const struct rsc_sample_record *record, uint32_t use_tag) {
+    const uint64_t part = places->line_bytes > 64 ? places->line_bytes / 64 : 1, meta = 0;
+    const uint64_t address = record->line * places->line_bytes + record->use.first * part;
+    const struct rsc_batch one = {.count = 1, .addr = &address, .meta = &meta};
+    const uint32_t first = 0, tag = next_tag(places, use_tag), rd = rd_of(record);
+    return rsc_attribution_count(places->attribution, &one, 0, &first, &tag, &rd, &use_tag, 1);
+}
+
+int rsc_sample_places_count(struct rsc_sample_places *places, const struct rsc_sample_record *record,
                             const struct rsc_batch *batch, uint32_t access, const uint32_t *tags, uint32_t use_tag) {
-    uint32_t rd = RSC_RD_INVALIDATED;
-    int reused = record->outcome == RSC_SAMPLE_REUSED;
-    if (!reused && record->outcome != RSC_SAMPLE_INVALIDATED) return 0;
-    if (reused) rd = record->distance < RSC_RD_INVALIDATED ? (uint32_t)record->distance : RSC_RD_INVALIDATED - 1;
     const double times = fmin(TIMES_MOST, fmax(1, round(record->weight / places->period)));
-    rsc_attribution_weigh(places->attribution, (uint32_t)times);
-    return rsc_attribution_count(places->attribution, batch, 0, &access, &tags[access], &rd, &use_tag, 1);
+    const uint32_t rd = rd_of(record);
+    switch (record->outcome) {
+    case RSC_SAMPLE_REUSED:
+        if (remember_next(places, use_tag, tags[access], record->distance) < 0) return RSC_ENOMEM;
+        __attribute__((fallthrough));
+    case RSC_SAMPLE_INVALIDATED:
+        rsc_attribution_weigh(places->attribution, (uint32_t)times);
+        return rsc_attribution_count(places->attribution, batch, 0, &access, &tags[access], &rd, &use_tag, 1);
+    case RSC_SAMPLE_PRUNED:
+    case RSC_SAMPLE_CENSORED:
+    case RSC_SAMPLE_TAKEN:
+        rsc_attribution_weigh(places->attribution, (uint32_t)times);
+        return count_given_up(places, record, use_tag);
+    default: return 0;
+    }
 }
 
 /* The counts of a row of any table. */

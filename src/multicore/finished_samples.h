@@ -104,17 +104,25 @@ void rsc_wilson(double p, double n, double z, double *low, double *high);
 
 /* ---- code, pairs and objects: finished_rows.c ---- */
 
-/* Counts per place, from samples that end in a reuse or an invalidation. */
+/*
+ * Counts per place. Which code would have used the line of a sample again that was given up is not known: it is taken to
+ * be the one that did so after the longest waits for the same use so far, or the using code itself.
+ */
 struct rsc_sample_places {
     struct rsc_attribution *attribution; /* NULL: not wanted */
     double period; /* the first period: tables have no weights, so a sample counts weight / this times */
+    uint64_t line_bytes;
+    struct rsc_next_place *next; /* by the tag of the use; owned */
+    size_t next_count, next_room;
 };
+void rsc_sample_places_free(struct rsc_sample_places *places);
 
 /*
- * Counts a finished sample at an access of the batch, tagged tags[access]; its use was tagged use_tag. For
- * an invalidation the access is the use. Other outcomes are not counted. Returns 0 or RSC_ENOMEM.
+ * Counts a finished sample at an access of the batch, tagged tags[access]; its use was tagged use_tag. One that was
+ * given up counts with the distance it had reached, and the access is not looked at. Last touches are not counted.
+ * Returns 0 or RSC_ENOMEM.
  */
-int rsc_sample_places_count(const struct rsc_sample_places *places, const struct rsc_sample_record *record,
+int rsc_sample_places_count(struct rsc_sample_places *places, const struct rsc_sample_record *record,
                             const struct rsc_batch *batch, uint32_t access, const uint32_t *tags, uint32_t use_tag);
 
 /* How the samples were drawn, for made.sampling. */

@@ -28,6 +28,7 @@ static void destroy(void *state) {
     if (!samples) return;
     rsc_finished_samples_free(&samples->sum);
     rsc_attribution_free(samples->places.attribution);
+    rsc_sample_places_free(&samples->places);
     free(samples->records);
     free(samples);
 }
@@ -42,6 +43,7 @@ int rsc_program_samples_create(void **state, const struct rsc_engine_options *op
     samples->sampler = *sampler;
     samples->model = model;
     samples->places.period = samples->last_period = sampler->period;
+    samples->places.line_bytes = options->line_bytes;
     int status = rsc_finished_samples_init(&samples->sum, options->confidence > 0 ? options->confidence : 90,
                                            options->max_distance, options->bins_per_octave);
     samples->sum.is_private = model == RSC_MODEL_PRIVATE;
@@ -83,9 +85,10 @@ static int share(struct program_samples *samples, const struct rsc_sample_record
 static int count_place(struct program_samples *samples, const struct rsc_sample_record *record) {
     const uint32_t line_bytes = samples->options.line_bytes, part = line_bytes > 64 ? line_bytes / 64 : 1;
     uint64_t address = record->line * line_bytes + record->use.first * part, meta = 0, pc = record->reuse.pc;
-    uint32_t tag, use_tag;
-    if (record->outcome != RSC_SAMPLE_INVALIDATED && record->outcome != RSC_SAMPLE_REUSED) return 0;
-    if (tag_of(samples, address, pc, &tag) < 0 || tag_of(samples, address, record->use.pc, &use_tag) < 0)
+    uint32_t tag = RSC_TAG_NONE, use_tag;
+    const int used_again = record->outcome == RSC_SAMPLE_INVALIDATED || record->outcome == RSC_SAMPLE_REUSED;
+    if ((used_again && tag_of(samples, address, pc, &tag) < 0) ||
+        tag_of(samples, address, record->use.pc, &use_tag) < 0)
         return RSC_ENOMEM;
     struct rsc_batch one = {.count = 1, .addr = &address, .meta = &meta, .pc = &pc};
     const struct rsc_sample_record expected = weighed(samples, record);

@@ -88,6 +88,7 @@ static void sampled_destroy(void *state) {
     free(engine->slot_of_group);
     free(engine->slot_of_thread);
     rsc_access_tags_free(&engine->tags);
+    rsc_sample_places_free(&engine->places);
     free(engine);
 }
 
@@ -120,6 +121,7 @@ static int start(struct sampled_engine *engine, struct rsc_error *error) {
     plan(engine);
     sampler->models = strcmp(options->model, "private") ? RSC_MODEL_SHARED : RSC_MODEL_PRIVATE;
     sampler->period = engine->places.period;
+    engine->places.line_bytes = options->line_bytes;
     sampler->seed = options->seed;
     sampler->places_have_threads = 1;
     sampler->emit = take_record;

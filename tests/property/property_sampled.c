@@ -153,6 +153,34 @@ static void test_same_from_seed(void **state) {
         }
 }
 
+/* Samples that were given up count for code too: here nearly all of the sweep's, which is a tenth of the references. */
+static void test_given_up_in_rows(void **state) {
+    (void)state;
+    enum { HOT = 8, SWEPT = 5000, SWEEP_PC = 0x2000 };
+    struct rsc_batch batch = generate("uniform,lines=8,threads=1");
+    for (uint32_t i = 0; i < ACCESSES; i++) {
+        int swept = i % 10 == 0;
+        addr[i] = (swept ? 1000 + i / 10 % SWEPT : i % HOT) * 64ull;
+        pcs[i] = swept ? SWEEP_PC : 0x1000;
+    }
+    batch.pc = pcs;
+    for (int m = 0; m < 2; m++) {
+        struct rsc_profile *profile = analyse(&batch, "sampled:period=50,prune=0.5", m ? "shared" : "private", 1, 0);
+        const double all = (double)profile->references;
+        double rows = 0, swept = 0;
+        for (size_t i = 0; i < profile->code_count; i++) {
+            rows += (double)profile->code[i].references;
+            if (profile->code[i].place.pc == SWEEP_PC) swept += (double)profile->code[i].references;
+        }
+        print_message("pruned %.3f, in rows %.3f, the sweep %.3f\n", (double)profile->pruned / all, rows / all,
+                      swept / all);
+        assert_true((double)profile->pruned > 0.03 * all);
+        assert_true(fabs(rows + (double)profile->last_touch - all) < 0.01 * all);
+        assert_true(fabs(swept + (double)profile->last_touch - 0.1 * all) < 0.02 * all);
+        rsc_profile_free(profile);
+    }
+}
+
 struct coverage {
     double points, held, bias;
 };
@@ -382,6 +410,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_reference),
         cmocka_unit_test(test_same_from_seed),
+        cmocka_unit_test(test_given_up_in_rows),
         cmocka_unit_test(test_bars),
         cmocka_unit_test(test_taken_lines),
         cmocka_unit_test(test_plan_is_kept),
