@@ -12,6 +12,7 @@
 #include "base/output_file.h"
 #include "cmd/session.h"
 #include "trace/filter.h"
+#include "trace/source.h"
 
 enum { OPT_FORMAT = RSC_OPT_VERB, OPT_COUNT };
 
@@ -24,30 +25,74 @@ static const struct rsc_option options[] = {
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
-/* Counts that need reading the whole trace. */
+/* Counts that need reading the whole trace; also what a thread that decodes makes of its part (source.h). */
 struct counted {
     int known;
     uint64_t accesses, kinds[3], events, threads, instructions;
     int instructions_known;
 };
 
+/* Kinds, threads and events of a batch. */
+static void count_batch(struct counted *counted, const struct rsc_batch *batch) {
+    uint64_t writes = 0, fetches = 0, threads = counted->threads, others = 0;
+    for (uint32_t i = 0; i < batch->count; i++) { /* no branch: vectors do it */
+        uint64_t kind = rsc_meta_kind(batch->meta[i]), thread = rsc_meta_thread(batch->meta[i]) + 1ull;
+        writes += kind == RSC_WRITE;
+        fetches += kind == RSC_FETCH;
+        others |= kind & ~3ull;
+        others |= kind & kind << 1 & 2;
+        threads = thread > threads ? thread : threads;
+    }
+    if (others) {
+        writes = fetches = 0;
+        for (uint32_t i = 0; i < batch->count; i++) {
+            writes += rsc_meta_kind(batch->meta[i]) % 3 == RSC_WRITE;
+            fetches += rsc_meta_kind(batch->meta[i]) % 3 == RSC_FETCH;
+        }
+    }
+    counted->kinds[RSC_READ] += batch->count - writes - fetches;
+    counted->kinds[RSC_WRITE] += writes;
+    counted->kinds[RSC_FETCH] += fetches;
+    counted->threads = threads;
+    counted->events += batch->event_count;
+}
+
+static void *part_create(const void *unused) {
+    (void)unused;
+    return calloc(1, sizeof(struct counted));
+}
+static void part_begin(void *part) { memset(part, 0, sizeof(struct counted)); }
+static int part_take(void *part, const struct rsc_batch *batch, struct rsc_error *error) {
+    (void)error;
+    count_batch(part, batch);
+    return 0;
+}
+static const struct rsc_part_kind counted_parts = {NULL, part_create, part_begin, part_take, free};
+
 static int count_trace(struct rsc_session *session, struct rsc_trace *trace, struct counted *counted,
                        struct rsc_error *error) {
+    const int in_parts = rsc_trace_use_parts(trace, &counted_parts);
     const struct rsc_batch *batch;
+    struct counted *part;
     int status;
     counted->instructions_known = 1;
-    while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
-        for (uint32_t i = 0; i < batch->count; i++) {
-            uint64_t number = rsc_meta_thread(batch->meta[i]);
-            counted->kinds[rsc_meta_kind(batch->meta[i]) % 3]++;
-            if (number >= counted->threads) counted->threads = number + 1;
+    for (;;) {
+        void *taken = NULL;
+        status = in_parts ? rsc_trace_next_part(trace, &taken, &batch, error) : rsc_trace_next(trace, &batch, error);
+        if (status <= 0) break;
+        if ((part = taken)) {
+            for (int kind = 0; kind < 3; kind++) counted->kinds[kind] += part->kinds[kind];
+            if (part->threads > counted->threads) counted->threads = part->threads;
+            counted->events += part->events;
+        } else {
+            count_batch(counted, batch);
         }
         counted->accesses += batch->count;
-        counted->events += batch->event_count;
         if (batch->instructions == RSC_UNKNOWN) counted->instructions_known = 0;
         else counted->instructions += batch->instructions;
         rsc_progress(session, counted->accesses, RSC_UNKNOWN, "accesses");
     }
+    if (in_parts) rsc_trace_end_parts(trace);
     rsc_progress_end(session);
     counted->known = status == 0;
     if (!counted->accesses) counted->instructions_known = 0;

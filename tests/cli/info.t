@@ -79,6 +79,15 @@ $ head -c 500 t.json > cut.json; reusescope info cut.json
 reusescope: cut.json: line * (glob)
 [1]
 
+# Any number of threads counts the same.
+$ reusescope gen mix,lines=5000,threads=3,write=0.3 -n 3M -q -o m.rsct
+$ for n in 1 2 5; do reusescope info m.rsct --count --threads $n | md5sum; done | uniq | wc -l
+1
+$ reusescope info m.rsct --count | grep -E '^(accesses|threads)'; reusescope info m.rsct --count | awk '/^kinds/ { print $2 + $4 + $6 }'
+accesses       3145728
+threads        3
+3145728
+
 # --count finds damage that the index does not show.
 $ printf '\377' | dd of=t.rsct bs=1 seek=170 conv=notrunc status=none
 $ reusescope info t.rsct | grep accesses
