@@ -75,7 +75,7 @@ unsigned rsc_pool_workers(const struct rsc_pool *pool) { return pool->workers; }
 /* Makes room for one more task; the lock is held. Returns 0, or RSC_ENOMEM. */
 static int grow_queue(struct rsc_pool *pool) {
     if (pool->queued < pool->room) return 0;
-    size_t room = pool->room ? pool->room * 2 : 64;
+    size_t room = pool->room * 2;
     struct task *tasks = malloc(room * sizeof *tasks);
     if (!tasks) return RSC_ENOMEM;
     for (size_t i = 0; i < pool->queued; i++) tasks[i] = pool->tasks[(pool->head + i) & (pool->room - 1)];
@@ -222,6 +222,12 @@ int rsc_pool_new(struct rsc_pool **out, unsigned workers, struct rsc_error *erro
     struct rsc_pool *pool = calloc(1, sizeof *pool + workers * sizeof pool->threads[0]);
     *out = NULL;
     if (!pool) return rsc_fail_memory(error, "thread pool");
+    for (pool->room = 64; pool->room < workers;) pool->room *= 2;
+    pool->tasks = malloc(pool->room * sizeof *pool->tasks);
+    if (!pool->tasks) {
+        free(pool);
+        return rsc_fail_memory(error, "thread pool");
+    }
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->settled, NULL);

@@ -31,7 +31,8 @@ unsigned rsc_pool_workers(const struct rsc_pool *pool);
 /*
  * Runs `task(arg)` on some thread. Never blocks and never fails: the queue is
  * unbounded, and a task that cannot be queued for lack of memory runs at once, in
- * the caller.
+ * the caller. As many tasks as there are workers are always queued, so that one may wait for
+ * what its submitter does next.
  */
 void rsc_pool_submit(struct rsc_pool *pool, void (*task)(void *arg), void *arg);
 
