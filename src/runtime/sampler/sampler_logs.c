@@ -8,13 +8,17 @@
  */
 #include <sched.h>
 
+#include "base/cpu.h"
 #include "runtime/sampler/sampler_state.h"
 
 #define AHEAD 8u /* entries of a log that are prefetched */
 
+/* The lock is mostly free again within microseconds: sooner than a system call returns. */
 void rsc_sampler_wait_for_lock(const struct rsc_sampler *sampler) {
-    for (uint32_t tries = 1; __atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED); tries++)
-        if (tries % 64 == 0) sched_yield();
+    for (uint32_t tries = 1; __atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED); tries++) {
+        rsc_cpu_pause();
+        if (tries % 128 == 0) sched_yield();
+    }
 }
 
 void rsc_sampler_lock(struct rsc_sampler *sampler) {
