@@ -163,7 +163,7 @@ static int build(struct front *front, CXTranslationUnit unit, const char *path, 
         set_parameters(&functions, functions.item[i]);
         front_function(front, functions.item[i]);
     }
-    if (front->options->function && !functions.count)
+    if (front->options->function && !functions.count && !front->out_of_memory)
         status = rsc_fail(error, RSC_EINVAL, "%s: no function %.100s is defined here", path, front->options->function);
     free(functions.item);
     free(functions.called);
