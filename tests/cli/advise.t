@@ -118,6 +118,23 @@ $ reusescope report loops.json --full --at 56K | sed -n '/Worst pairs/,/^$/p'
                                      -> wave.c:42 columns
                                         both in the loop wave.c:41 columns
 
+# Two models of a run: what holds for both is said once.
+$ /usr/bin/python3 -c '
+> import json
+> p = json.load(open("wave.json"))
+> two = [dict(p, made=dict(p["made"], model=m, threads=2)) for m in ("private", "shared")]
+> json.dump({"schema": "reusescope-profiles/1", "profiles": two}, open("models.json", "w"))'
+$ reusescope advise models.json --at 896K | grep -v "^  "
+Profile 1 (one cache per thread): For a cache of 896 KiB:
+\
+ Most misses are first touches  [cold]
+\
+ Little of each line is used  [line-use]
+\
+Profile 2 (one cache for all threads): For a cache of 896 KiB:
+\
+ The same as before.
+
 # What makes no sense.
 $ reusescope advise none.json
 reusescope: none.json: No such file or directory

@@ -44,6 +44,24 @@ $ reusescope annotate wave.json --function nobody
 reusescope: wave.json: no source line matches --file and --function
 [1]
 
+# Of a long file without source, what matters.
+$ /usr/bin/python3 -c '
+> import copy, json
+> p = json.load(open("wave.json"))
+> row = next(r for r in p["code"] if r["file"] == "mem.c")
+> row["references"] -= 20; row["rd"][0]["count"] -= 20
+> for i in range(20): p["code"].append(dict(copy.deepcopy(row), pc=hex(0x900000 + i), line=100 + i, references=1, cold=0, error=0, rd=[{"lo": 0, "hi": 0, "count": 1}]))
+> json.dump(p, open("long.json", "w"))'
+$ reusescope annotate long.json --at 896K --file mem
+-- mem.c -----------------------------------------------------------------------
+   0.55 % of misses in a cache of 896 KiB, 6.49 % of references
+   +-7: references that may belong to lines dropped from a full table
+   source not found: mem.c (--source-path DIR)
+        misses   median
+   refs   896K    dist.   line  source
+  4,980    400      0 B     10
+   and 20 lines with less than 2 % of them each
+
 # CSV, here or by the name of the file.
 $ reusescope annotate wave.json --at 896K --format csv
 profile,file,line,function,size_bytes,references,misses,cold,invalidated,median_lines,error

@@ -156,6 +156,17 @@ $ reusescope report nodebug.json | sed -n '/^ Worst lines/,/^$/p'
     24.0 k   0.1 %     400     400       0  copy in /usr/bin/wave
      8 % of references return after a median of 3.75 MiB, more than L2 holds
 \
+$ /usr/bin/python3 -c '
+> import json
+> p = json.load(open("nodebug.json"))
+> for row in p["code"]: row.update(module="/usr/bin/perl5.36")
+> p["code"][0].update(module=None, function=None); p["code"][0].pop("offset", 0)
+> json.dump(p, open("script.json", "w"))'
+$ reusescope report script.json | sed -n '/^ Worst lines/,/^$/p' | head -4
+ Worst lines  by cycles lost: L2 15, L3 60, memory 250 (typical)
+   These are places in perl itself: the lines of your program are not seen.
+    cycles   share     L1d      L2      L3  where
+    17.5 M  99.3 %  70.0 k  70.0 k  70.0 k  0x1210 generated code
 
 # Everything, or parts of it.
 $ reusescope report --full | grep '^ [A-Z]'

@@ -144,6 +144,18 @@ static enum rsc_pair_shape shape_of_loop(const struct rsc_evidence *evidence, st
     return far->swaps ? RSC_SHAPE_TILING : RSC_SHAPE_INTERCHANGE;
 }
 
+static uint32_t root_of(const struct rsc_profile *profile, uint32_t context) {
+    while (context != RSC_NO_CONTEXT && profile->contexts[context].parent != RSC_NO_CONTEXT)
+        context = profile->contexts[context].parent;
+    return context;
+}
+
+/* Whether the two ends are on different threads, by where these began: then neither runs after the other. */
+static int on_two_threads(const struct rsc_profile *profile, const struct rsc_pair_row *row) {
+    return profile->made.threads > 1 && row->use_context != RSC_NO_CONTEXT && row->reuse_context != RSC_NO_CONTEXT &&
+           root_of(profile, row->use_context) != root_of(profile, row->reuse_context);
+}
+
 static enum rsc_pair_shape shape_of(const struct rsc_evidence *evidence, struct rsc_far_pair *far) {
     const struct rsc_pair_ancestor *common = &far->common;
     const struct rsc_profile *profile = evidence->profile;
@@ -151,7 +163,7 @@ static enum rsc_pair_shape shape_of(const struct rsc_evidence *evidence, struct 
     int apart = common->use != common->reuse && rsc_place_compare(common->use, common->reuse);
     if (in_use && in_reuse && apart) {
         /* two calls may lead to the same loop: it runs twice */
-        int same_call = common->use->pc == common->reuse->pc;
+        int same_call = common->use->pc == common->reuse->pc || on_two_threads(profile, far->row);
         if (!rsc_loop_same(profile, common->use_loop, common->reuse_loop) || !same_call) return RSC_SHAPE_FUSION;
     }
     if (in_use && in_reuse && !rsc_loop_same(profile, common->use_loop, common->reuse_loop)) return RSC_SHAPE_FUSION;
@@ -205,9 +217,12 @@ static struct words words_of_loop_at(const struct rsc_place *place) {
     struct words words = {"the loop"};
     if (!place) return words;
     struct rsc_place_short name = rsc_place_in_short(place, 0);
-    if (place->function && place->file && place->line)
-        snprintf(words.text, sizeof words.text, "the loop at %s (%.80s)", name.text, place->function);
-    else snprintf(words.text, sizeof words.text, "the loop at %s", name.text);
+    char function[256];
+    if (place->function && place->file && place->line) {
+        rsc_collapse_function(place->function, function, sizeof function);
+        snprintf(words.text, sizeof words.text, "the loop at %s (%.80s%s)", name.text, function,
+                 strlen(function) > 80 ? "..." : "");
+    } else snprintf(words.text, sizeof words.text, "the loop at %s", name.text);
     rsc_make_plain(words.text);
     return words;
 }

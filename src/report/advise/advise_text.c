@@ -9,6 +9,7 @@
 #include "report/advise/advise.h"
 #include "report/draw/text_buffer.h"
 #include "report/draw/units.h"
+#include "report/ranking.h"
 
 const char *rsc_sureness_words(enum rsc_sureness sure) {
     static const char *const words[] = {"low", "medium", "high"};
@@ -53,7 +54,32 @@ static void put_change(struct rsc_text *text, const char *change, unsigned width
     }
 }
 
-static int put_profile(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
+/* Advice of earlier profiles, which is not repeated for another model of the same run. */
+#define SAID_MOST 64u
+struct said {
+    size_t count;
+    struct {
+        const char *rule;
+        const struct rsc_place *place;
+    } items[SAID_MOST];
+};
+
+static void say(struct said *said, const struct rsc_advice *advice) {
+    if (said->count == SAID_MOST || !advice->place) return;
+    said->items[said->count].rule = advice->rule;
+    said->items[said->count++].place = advice->place;
+}
+
+static int was_said(const struct said *said, size_t count, const struct rsc_advice *advice) {
+    for (size_t i = 0; i < count; i++)
+        if (advice->place && said->items[i].rule == advice->rule &&
+            !rsc_place_compare(said->items[i].place, advice->place))
+            return 1;
+    return 0;
+}
+
+static int put_profile(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style,
+                       struct said *said) {
     struct rsc_advices advices;
     char sure[RSC_ADVICE_TEXT + 16];
     int status = rsc_advise(&advices, profile, style);
@@ -61,8 +87,14 @@ static int put_profile(struct rsc_text *text, const struct rsc_profile *profile,
     if (!advices.count)
         rsc_text_put(text, "Nothing to advise for a cache of %s.\n", rsc_show_bytes(advices.size_bytes).text);
     else rsc_text_put(text, "For a cache of %s:\n", rsc_show_bytes(advices.size_bytes).text);
+    size_t before = said->count, again = 0;
     for (size_t i = 0; i < advices.count; i++) {
         const struct rsc_advice *advice = &advices.items[i];
+        if (was_said(said, before, advice)) {
+            again++;
+            continue;
+        }
+        say(said, advice);
         rsc_text_put(text, "\n ");
         rsc_text_tint(text, RSC_BOLD);
         rsc_text_put(text, "%s", advice->title);
@@ -79,6 +111,9 @@ static int put_profile(struct rsc_text *text, const struct rsc_profile *profile,
         rsc_text_paragraph(text, 9, style->width, sure);
         put_change(text, advice->change, style->width);
     }
+    if (again)
+        rsc_text_put(text, "\n %s\n",
+                     again == advices.count ? "The same as before." : "And the rest of what is said before.");
     rsc_advices_free(&advices);
     return 0;
 }
@@ -88,16 +123,19 @@ int rsc_advise_text(const struct rsc_result *result, const struct rsc_report_sty
     struct rsc_profile *const *profiles = result->profiles;
     struct rsc_report_style settled = *style;
     struct rsc_text out;
+    struct said said = {.count = 0};
     int status = 0;
     if (settled.width < RSC_REPORT_WIDTH_MIN) settled.width = RSC_REPORT_WIDTH_MIN;
     rsc_text_init(&out, settled.unicode, settled.colour);
     for (size_t i = 0; !status && i < result->count; i++) {
-        if (result->count > 1) rsc_text_put(&out, i ? "\nProfile %zu: " : "Profile %zu: ", i + 1);
+        if (result->count > 1)
+            rsc_text_put(&out, "%sProfile %zu%s: ", i ? "\n" : "", i + 1,
+                         profiles[i]->made.loop ? "" : rsc_show_model(profiles[i]->made.model));
         if (profiles[i]->made.loop) {
             rsc_text_foreign(&out, profiles[i]->made.loop, 40);
             rsc_text_put(&out, ", %s: ", rsc_show_threads(profiles[i]->made.threads).text);
         }
-        status = put_profile(&out, profiles[i], &settled);
+        status = put_profile(&out, profiles[i], &settled, &said);
     }
     int taken = rsc_text_take(&out, text, bytes);
     if (status < 0 && !taken) free(*text);

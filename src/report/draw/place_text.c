@@ -24,8 +24,7 @@ static size_t operator_length(const char *name, const char *at) {
     return word + strspn(at + word, "<>=-*");
 }
 
-/* Copies a name with <> for template arguments, as far as there is room. */
-static void collapse(const char *name, char *to, size_t room) {
+void rsc_collapse_function(const char *name, char *to, size_t room) {
     size_t used = 0, depth = 0;
     for (const char *at = name; *at && used + 64 < room; at++) {
         size_t whole = depth ? 0 : operator_length(name, at);
@@ -46,7 +45,7 @@ static void collapse(const char *name, char *to, size_t room) {
 
 static void shorten(const struct rsc_text *text, const char *name, char *to, size_t room) {
     if (text->full_names) snprintf(to, room, "%s", name);
-    else collapse(name, to, room);
+    else rsc_collapse_function(name, to, room);
 }
 
 void rsc_put_function(struct rsc_text *text, const char *name, unsigned columns) {
@@ -95,6 +94,8 @@ void rsc_put_place(struct rsc_text *text, const struct rsc_place *place, unsigne
     snprintf(pc, sizeof pc, "0x%" PRIx64, place->offset ? place->offset : place->pc);
     if (place->function && place->function[0]) rsc_put_function(text, place->function, columns);
     else rsc_text_foreign(text, pc, columns);
+    if (text->modules_known && !place->module && !place->function && text->column + 16 <= end)
+        rsc_text_put(text, " generated code");
     if (place->module && place->module[0] && text->column + 8 <= end) {
         rsc_text_put(text, " in ");
         rsc_text_foreign_end(text, place->module, end - text->column);

@@ -13,6 +13,9 @@ void rsc_put_place(struct rsc_text *text, const struct rsc_place *place, unsigne
 /* A function's name, without the arguments of C++ templates unless text->full_names: "std::vector<>::push_back". */
 void rsc_put_function(struct rsc_text *text, const char *name, unsigned columns);
 
+/* The same into memory, of at least 64 bytes. */
+void rsc_collapse_function(const char *name, char *to, size_t room);
+
 /* Whether it is code of the dynamic loader, which no user can change: all of it is shown as one place. */
 int rsc_place_is_loader(const struct rsc_place *place);
 

@@ -19,6 +19,7 @@ struct rsc_text {
     int unicode, colour; /* whether characters beyond ASCII and escape sequences may be written */
     const char *root;    /* paths of source files below this folder are written relative to it; NULL: as they are */
     int full_names;      /* C++ names with their template arguments */
+    int modules_known;   /* code in no file was made while the program ran: written so */
 };
 
 enum rsc_tint { RSC_PLAIN, RSC_BOLD, RSC_DIM, RSC_GREEN, RSC_YELLOW, RSC_MAGENTA, RSC_RED, RSC_CYAN };

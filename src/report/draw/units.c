@@ -107,3 +107,10 @@ struct rsc_shown rsc_show_seconds(double seconds) {
     snprintf(shown.text, sizeof shown.text, "%s %s", number, scale == 1 ? "s" : scale == 1e3 ? "ms" : "us");
     return shown;
 }
+
+const char *rsc_show_model(const char *model) {
+    if (!model) return "";
+    return !strcmp(model, "private")  ? " (one cache per thread)"
+           : !strcmp(model, "shared") ? " (one cache for all threads)"
+                                      : "";
+}

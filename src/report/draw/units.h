@@ -42,6 +42,9 @@ struct rsc_shown rsc_show_seconds(double seconds);
 /* "1 thread", "64 threads". */
 struct rsc_shown rsc_show_threads(uint64_t threads);
 
+/* " (one cache per thread)", " (one cache for all threads)", or "" for other models, which may be NULL. */
+const char *rsc_show_model(const char *model);
+
 /* lines * line_bytes; UINT64_MAX if that overflows. */
 uint64_t rsc_lines_to_bytes(uint64_t lines, uint64_t line_bytes);
 

@@ -344,6 +344,24 @@ static void put_missing(struct page *page, const char *name) {
     rsc_text_put(page->text, "%s%s\n", fits ? "" : "\n  ", advice);
 }
 
+#define BARE_LINES 12  /* of a file without source: all are shown */
+#define BARE_SHARE 0.02 /* of more, only those with this share of the file's cycles or misses */
+
+static void put_bare_lines(struct page *page, const struct source_file *file) {
+    size_t left_out = 0;
+    char words[100];
+    for (size_t i = 0; i < file->line_count; i++) {
+        const struct rsc_rank *rank = file->lines[i];
+        int counts = file->cycles > 0 ? rank->cost >= BARE_SHARE * file->cycles
+                                      : (double)rank->misses >= BARE_SHARE * (double)file->misses;
+        if (counts || file->line_count <= BARE_LINES) put_line(page, rank, place_of(rank)->line, NULL);
+        else left_out++;
+    }
+    if (!left_out) return;
+    snprintf(words, sizeof words, "and %zu lines with less than 2 %% of them each", left_out);
+    rsc_text_paragraph(page->text, 3, page->style->width, words);
+}
+
 static int put_file(struct page *page, const struct source_file *file, const struct rsc_annotate_options *options) {
     struct rsc_source source;
     int found = rsc_source_read(&source, file->name, options->source_folders, options->source_folder_count);
@@ -353,9 +371,7 @@ static int put_file(struct page *page, const struct source_file *file, const str
     if (!found) put_missing(page, file->name);
     put_heading(page);
     if (found) put_source_lines(page, file, &source, options);
-    else
-        for (size_t i = 0; i < file->line_count; i++)
-            put_line(page, file->lines[i], place_of(file->lines[i])->line, NULL);
+    else put_bare_lines(page, file);
     rsc_source_free(&source);
     return 0;
 }
@@ -439,7 +455,9 @@ int rsc_annotate_text(const struct rsc_result *result, const struct rsc_report_s
             choose_columns(&page);
             lines += plan.line_count;
             if (out.used) rsc_text_put(&out, "\n");
-            if (result->count > 1) rsc_text_put(&out, "profile %zu of %zu\n", i + 1, result->count);
+            if (result->count > 1)
+                rsc_text_put(&out, "profile %zu of %zu%s\n", i + 1, result->count,
+                             rsc_show_model(result->profiles[i]->made.model));
             for (size_t k = 0; k < plan.shown && !rc; k++) {
                 if (k) rsc_text_put(&out, "\n");
                 rc = put_file(&page, &plan.files[k], options);

@@ -112,13 +112,14 @@ static double share_of(const struct rsc_profile *profile, uint64_t references) {
 }
 
 /* What no cache avoids. */
+#define LOST_TOLD 1e-5 /* of references */
 static void put_floor(struct rsc_text *text, const struct screen *screen) {
     const struct rsc_profile *profile = screen->models[screen->count - 1];
     uint64_t lost = screen->models[0]->invalidated;
     char words[160];
     int used = snprintf(words, sizeof words, "first touches: %s",
                         rsc_show_percent(share_of(profile, profile->cold + profile->last_touch)).text);
-    if (lost)
+    if (share_of(screen->models[0], lost) >= LOST_TOLD)
         snprintf(words + used, sizeof words - (size_t)used, "; lines that other threads wrote: %s",
                  rsc_show_percent(share_of(screen->models[0], lost)).text);
     rsc_text_put(text, "   any size");
@@ -334,6 +335,32 @@ static int has_modules(const struct rsc_profile *profile) {
     return 0;
 }
 
+/* The interpreter that a module belongs to; NULL: none. */
+static const char *interpreter_of(const char *module) {
+    static const struct {
+        const char *begins, *name;
+    } known[] = {{"python", "python"}, {"libpython", "python"}, {"perl", "perl"}, {"libperl", "perl"},
+                 {"node", "node"},     {"libnode", "node"},     {"ruby", "ruby"}, {"libruby", "ruby"},
+                 {"php", "php"},       {"libjvm", "java"}};
+    const char *name = module ? rsc_base_name(module) : "";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strncmp(name, known[i].begins, strlen(known[i].begins))) return known[i].name;
+    return NULL;
+}
+
+/* Why there are no lines of the user, and what to do. */
+static void put_no_lines(struct rsc_text *text, const struct rsc_report_style *style, const struct rsc_ranking *lines) {
+    const char *interpreter = NULL;
+    char words[160];
+    for (size_t i = 0; i < lines->count && i < LINES_SHOWN && !interpreter; i++)
+        interpreter = interpreter_of(((const struct rsc_code_row *)lines->ranks[i].rows[0])->place.module);
+    snprintf(words, sizeof words,
+             interpreter ? "These are places in %s itself: the lines of your program are not seen."
+                         : "No source lines of the program are known: compile it with -g.",
+             interpreter);
+    rsc_text_paragraph(text, 3, style->width, words);
+}
+
 #define REST_TOLD 0.1 /* of cycles or misses */
 
 /* What is in no line of the user: libraries, mostly their first touches. */
@@ -379,8 +406,8 @@ static void put_worst(struct rsc_text *text, const struct screen *screen) {
     worst.why = (struct rsc_why){&lines, &pairs, size, style->unicode};
     worst.all = worst.by_cycles ? rsc_cost_of_profile(profile, style->machine)
                                 : (double)rsc_profile_coarse_misses(profile, size.lines);
-    if (!failed && !own && has_modules(profile))
-        rsc_text_paragraph(text, 3, style->width, "No source lines of the program are known: compile it with -g.");
+    text->modules_known = has_modules(profile);
+    if (!failed && !own && text->modules_known) put_no_lines(text, style, &lines);
     if (!failed && (!lines.count || !(lines.ranks[0].cost > 0)))
         rsc_text_paragraph(text, 3, style->width,
                            own && worst.by_cycles ? "No line of your code misses." : "Nothing misses at this size.");
