@@ -2,7 +2,7 @@
  * fuzz_ring.c - a watched program that writes anything into its ring: all kinds of drains must
  * stay within their bounds, and so must the makers of profiles from samples.
  *
- * Input: a byte that chooses the kind of program, then commands of 12 bytes: what to write
+ * Input: a byte that chooses the kind of program, and under Valgrind whether its threads take turns, then commands of 12 bytes: what to write
  * to, an index there (2 bytes), how to make the value from the last eight. Now and then, and
  * at the end, the drain takes what it finds.
  */
@@ -122,11 +122,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     parent.ring =
         mmap(NULL, sizeof *parent.ring, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (parent.ring == MAP_FAILED) return 0;
-    uint8_t kind = data[0] % 5;
+    const uint8_t kind = data[0] % 5, turns = data[0] / 5 & 1, lines = data[0] / 10 & 1;
     parent.ring->magic = RSC_RING_MAGIC;
     parent.ring->valgrind = kind == 1;
     parent.ring->rebuilt = kind > 1;
-    parent.ring->keep_lines = kind == 3;
+    parent.ring->keep_lines = kind == 3 || (kind == 1 && lines);
     parent.ring->keep_shift = 6;
     parent.ring->keep_limit = UINT64_MAX / 4;
     parent.ring->sampled = kind == 4;
@@ -134,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
         rsc_program_samples_create(&parent.engines[0], &options, &sampler, RSC_MODEL_PRIVATE, NULL) < 0 ||
         rsc_program_samples_create(&parent.engines[1], &options, &sampler, RSC_MODEL_SHARED, NULL) < 0)
         abort();
+    if (turns) rsc_drain_set_window(parent.drain, &(struct rsc_drain_window){.quantum = 4});
     data++;
     bytes--;
     for (size_t i = 0; i < COMMANDS_MAX && bytes >= COMMAND; i++, data += COMMAND, bytes -= COMMAND)

@@ -15,24 +15,28 @@
 
 static unsigned seed = 1;
 
+static void begin(struct rsc_turns *turns, uint32_t thread, uint64_t number) {
+    uint64_t *words = rsc_turns_begin(turns, thread, 1);
+    assert_non_null(words);
+    words[0] = number;
+}
+
 /* A unit with one word, its number, and as many writes of cells from `cell` on. */
 static void add(struct rsc_turns *turns, uint32_t thread, uint64_t number, uint64_t cell, uint32_t accesses) {
-    assert_int_equal(rsc_turns_begin(turns, thread), 0);
-    assert_int_equal(rsc_turns_word(turns, number), 0);
+    begin(turns, thread, number);
     for (uint32_t i = 0; i < accesses; i++) assert_int_equal(rsc_turns_access(turns, (cell + i) * 4, 4, 1), 0);
-    rsc_turns_end(turns, 0);
+    rsc_turns_end(turns, 1, 0);
 }
 
 /* The numbers of all units, in the order in which they are taken, as text. */
 static const char *order(struct rsc_turns *turns) {
     static char text[200];
-    struct rsc_turn_unit unit;
+    struct rsc_turn_units units;
     size_t used = 0;
     text[0] = 0;
-    while (rsc_turns_next(turns, &unit)) {
-        assert_int_equal(unit.count, 1);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%d", used ? " " : "", (int)unit.words[0]);
-    }
+    while (rsc_turns_next(turns, &units))
+        for (uint32_t i = 0; i < units.count; i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%d", used ? " " : "", (int)units.words[i]);
     assert_false(rsc_turns_any(turns));
     return text;
 }
@@ -62,10 +66,9 @@ static void the_same_data_keeps_its_order(void **state) {
     add(turns, 2, 11, 12, 1);
     add(turns, 2, 12, 30, 1);
     assert_string_equal(order(turns), "0 10 1 2 11 12");
-    assert_int_equal(rsc_turns_begin(turns, 2), 0);
-    assert_int_equal(rsc_turns_word(turns, 5), 0);
+    begin(turns, 2, 5);
     assert_int_equal(rsc_turns_access(turns, 400, 4, 0), 0);
-    rsc_turns_end(turns, 0);
+    rsc_turns_end(turns, 1, 0);
     add(turns, 1, 6, 100, 1); /* its turn would come first */
     assert_string_equal(order(turns), "5 6");
     rsc_turns_free(turns);
@@ -96,28 +99,28 @@ static void random_rounds_could_have_run_so(void **state) {
     srand(seed);
     for (int round = 0; round < 300; round++) {
         struct rsc_turns *turns = rsc_turns_new(1 + (uint64_t)rand() % 6);
-        struct rsc_turn_unit unit;
+        struct rsc_turn_units units;
         uint32_t threads = 1 + (uint32_t)rand() % 5, thread = 0, taken = 0;
         assert_non_null(turns);
         for (uint64_t n = 0; n < UNITS; n++) {
             if (rand() % 8 == 0) thread = (uint32_t)rand() % threads;
             made[n] = (struct made){.thread = thread, .count = (uint32_t)rand() % 5, .rank = UINT32_MAX};
-            assert_int_equal(rsc_turns_begin(turns, thread), 0);
-            assert_int_equal(rsc_turns_word(turns, n), 0);
+            begin(turns, thread, n);
             for (uint32_t i = 0; i < made[n].count; i++) {
                 made[n].addr[i] = 4 * (uint64_t)(rand() % CELLS);
                 made[n].size[i] = 4u << rand() % 3;
                 made[n].is_write[i] = rand() % 3 == 0;
                 assert_int_equal(rsc_turns_access(turns, made[n].addr[i], made[n].size[i], made[n].is_write[i]), 0);
             }
-            rsc_turns_end(turns, rand() % 10 == 0);
+            rsc_turns_end(turns, 1, rand() % 10 == 0);
         }
-        while (rsc_turns_next(turns, &unit)) {
-            struct made *one = &made[unit.words[0]];
-            assert_int_equal(one->thread, unit.thread);
-            assert_int_equal(one->rank, UINT32_MAX);
-            one->rank = taken++;
-        }
+        while (rsc_turns_next(turns, &units))
+            for (uint32_t i = 0; i < units.count; i++) {
+                struct made *one = &made[units.words[i]];
+                assert_int_equal(one->thread, units.thread);
+                assert_int_equal(one->rank, UINT32_MAX);
+                one->rank = taken++;
+            }
         assert_int_equal(taken, UNITS);
         for (uint32_t a = 0; a < UNITS; a++)
             for (uint32_t b = a + 1; b < UNITS; b++)

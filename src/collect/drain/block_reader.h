@@ -62,6 +62,11 @@ uint32_t rsc_reader_find_piece(struct rsc_drain *drain, const uint64_t *words, u
 int rsc_reader_take_next(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                          const uint64_t *words, uint32_t count, uint32_t *at);
 
+/* Whether simple pieces may follow, from this word on; then takes them. Returns where it stops, maybe at once. */
+int rsc_reader_is_usual(const struct rsc_drain *drain, const struct rsc_block_reader *reader, uint64_t word);
+uint32_t rsc_reader_take_simple(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const uint64_t *words,
+                                uint32_t at, uint32_t end, uint32_t count);
+
 /* The running piece is over: its instructions are known. */
 void rsc_reader_end_code(struct rsc_drain *drain, struct rsc_block_reader *reader);
 

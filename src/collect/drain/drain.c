@@ -23,6 +23,7 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     *out = NULL;
     if (!drain) return rsc_fail_memory(error, "collector");
     drain->ring = ring;
+    drain->take_simple = RSC_WIDE_PICK(rsc_simd_best(), rsc_simple_pieces_take);
     drain->mode = ring->valgrind     ? ring->keep_lines ? &rsc_drain_valgrind_lines : &rsc_drain_valgrind
                   : !ring->rebuilt   ? &rsc_drain_qemu
                   : ring->keep_lines ? &rsc_drain_lines

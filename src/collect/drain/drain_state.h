@@ -14,6 +14,7 @@
 #include "collect/drain/expand.h"
 #include "collect/drain/expand_rebuilt.h"
 #include "collect/drain/guest_maps.h"
+#include "collect/drain/simple_pieces.h"
 #include "trace/source.h"
 
 #define RSC_DRAIN_LINES_OF_ONE 256u /* a record's size is at most 255 bytes: no access has more lines */
@@ -128,6 +129,7 @@ struct rsc_drain {
     uint64_t most; /* accesses wanted; 0: all */
     struct rsc_drain_window window; /* for Valgrind's tool */
     struct rsc_block_pieces pieces; /* of Valgrind's tool */
+    rsc_simple_pieces_take *take_simple;
     struct rsc_drain_stats stats;
     struct rsc_drain_cursor *ready[RSC_RING_SLOTS]; /* cursors with records, of ready_count threads */
     uint32_t ready_count;

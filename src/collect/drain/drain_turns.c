@@ -9,36 +9,38 @@
 static int gather_code(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint32_t *at) {
     struct rsc_block_reader *reader = cursor->reader;
     const uint64_t *words = cursor->block.words;
-    const uint32_t first = *at,
-                   number = rsc_reader_find_piece(drain, words, at, cursor->count, rsc_reader_look(&words[first]));
+    const uint32_t first = *at;
+    const uint64_t start = rsc_reader_look(&words[first]);
+    const uint32_t number = rsc_reader_find_piece(drain, words, at, cursor->count, start);
     const struct rsc_block_piece *piece = number == RSC_NO_PIECE ? NULL : &drain->pieces.pieces[number];
-    int status = rsc_turns_begin(reader->turns, reader->filling);
-    for (uint32_t i = first; !status && i < *at && i < cursor->count; i++)
-        status = rsc_turns_word(reader->turns, rsc_reader_look(&words[i]));
+    const uint32_t entries = piece ? piece->count : 0;
+    uint64_t *kept = rsc_turns_begin(reader->turns, reader->filling, cursor->count - first);
+    uint32_t count = 0;
+    int status = kept ? 0 : RSC_ENOMEM;
+    for (uint32_t i = first; !status && i < *at && i < cursor->count; i++) kept[count++] = rsc_reader_look(&words[i]);
     for (uint32_t entry = 0; !status && *at < cursor->count;) {
         const uint64_t word = rsc_reader_look(&words[*at]);
-        const uint32_t type = rsc_record_type(word);
-        if (word & RSC_START ||
-            (word >> 56 && type != RSC_RECORD_ALLOC && type != RSC_RECORD_FREE && type != RSC_RECORD_MARKER))
-            break;
-        status = rsc_turns_word(reader->turns, word);
-        ++*at;
-        if (word >> 56) { /* a record, of two words */
-            if (!status && *at < cursor->count)
-                status = rsc_turns_word(reader->turns, rsc_reader_look(&words[(*at)++]));
+        if (__builtin_expect(word >> 56 != 0, 0)) {
+            const uint32_t type = rsc_record_type(word);
+            if (word & RSC_START || (type != RSC_RECORD_ALLOC && type != RSC_RECORD_FREE && type != RSC_RECORD_MARKER))
+                break;
+            kept[count++] = word;
+            if (++*at < cursor->count) kept[count++] = rsc_reader_look(&words[(*at)++]);
             continue;
         }
-        if (!status && piece && entry < piece->count) {
+        kept[count++] = word;
+        ++*at;
+        if (entry < entries) {
             const uint32_t place = piece->first + entry;
             const uint64_t flags = drain->pieces.flags[place];
             if (word & RSC_BLOCK_ADDRESS && flags & RSC_BLOCK_KINDS)
-                status = rsc_turns_access(reader->turns, word & RSC_BLOCK_ADDRESS,
-                                          (uint32_t)(drain->pieces.places[place].meta & 0xff),
-                                          (flags & RSC_BLOCK_WRITES) != 0);
+                status =
+                    rsc_turns_access(reader->turns, word & RSC_BLOCK_ADDRESS,
+                                     (uint32_t)(drain->pieces.metas[place] & 0xff), (flags & RSC_BLOCK_WRITES) != 0);
         }
         entry++;
     }
-    if (!status) rsc_turns_end(reader->turns, piece && piece->ends == RSC_PLAN_ENDS_REP);
+    if (!status) rsc_turns_end(reader->turns, count, piece && piece->ends == RSC_PLAN_ENDS_REP);
     return status;
 }
 
@@ -70,19 +72,20 @@ static int gather(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint
         rsc_reader_end_code(drain, reader);
         return rsc_reader_take_switch(drain, cursor, &record);
     }
-    int status = rsc_turns_begin(reader->turns, reader->filling);
-    if (!status) status = rsc_turns_word(reader->turns, word);
-    if (!status) status = rsc_turns_word(reader->turns, record.addr);
-    if (!status) rsc_turns_end(reader->turns, 0);
+    uint64_t *kept = rsc_turns_begin(reader->turns, reader->filling, 2);
+    if (!kept) return RSC_ENOMEM;
+    kept[0] = word;
+    kept[1] = record.addr;
+    rsc_turns_end(reader->turns, 2, 0);
     *at += 2;
-    return status;
+    return 0;
 }
 
-static int take_unit(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
-                     const struct rsc_turn_unit *unit) {
+static int take_units(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                      const struct rsc_turn_units *units) {
     struct rsc_block_reader *reader = cursor->reader;
     struct rsc_block_thread *thread =
-        unit->thread < reader->thread_count ? &reader->threads[unit->thread] : reader->now;
+        units->thread < reader->thread_count ? &reader->threads[units->thread] : reader->now;
     int status = 0;
     if (thread != reader->now) {
         rsc_reader_end_code(drain, reader);
@@ -92,23 +95,29 @@ static int take_unit(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, s
         cursor->tid = thread->tid;
         cursor->stack_known = thread->stack_known;
     }
-    for (uint32_t at = 0; at < unit->count && status >= 0;)
-        status = rsc_reader_take_next(drain, cursor, slot, unit->words, unit->count, &at);
+    for (uint32_t at = 0; at < units->count && status >= 0;) {
+        if (rsc_reader_is_usual(drain, reader, units->words[at]))
+            at = rsc_reader_take_simple(drain, cursor, units->words, at, units->count, units->count);
+        if (at < units->count) status = rsc_reader_take_next(drain, cursor, slot, units->words, units->count, &at);
+    }
     return status;
 }
 
 /* Returns where it stops; everything before is taken, or in the round. */
 static int take_turns(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint32_t *at) {
     struct rsc_block_reader *reader = cursor->reader;
-    struct rsc_turn_unit unit;
+    struct rsc_turn_units units;
     int status = 0;
     while (status >= 0 && drain->count < RSC_BATCH_ACCESSES - RSC_READER_SPARE &&
            drain->event_count < RSC_READER_EVENTS) {
         if (!reader->taking && (!cursor->block.words || *at >= cursor->count)) break;
         if (!reader->taking && reader->living < 2 && !rsc_turns_any(reader->turns)) break;
         if (!reader->taking) status = gather(drain, cursor, at);
-        else if (!rsc_turns_next(reader->turns, &unit)) reader->taking = 0;
-        else status = take_unit(drain, cursor, slot, &unit);
+        else if (rsc_turns_next(reader->turns, &units)) status = take_units(drain, cursor, slot, &units);
+        else {
+            rsc_reader_end_code(drain, reader); /* the next plan that is written out replaces its own */
+            reader->taking = 0;
+        }
     }
     return status;
 }

@@ -19,7 +19,6 @@
 
 #define FRAME_MOST 65536u /* bytes of a frame that a forked child returns from */
 #define THREADS_MOST (RSC_VALGRIND_THREADS + 1)
-#define LENGTH_AND_PLAN 0x3ffffffffffull /* of a start */
 
 void rsc_block_reader_free(struct rsc_block_reader *reader) {
     if (!reader) return;
@@ -51,15 +50,15 @@ static uint32_t take_words(struct rsc_drain *drain, struct rsc_drain_cursor *cur
     const struct rsc_block_piece *piece = &drain->pieces.pieces[reader->piece];
     struct rsc_block_accesses batch = batch_of(drain, cursor);
     for (; reader->entry < piece->count && at < count; at++, reader->entry++) {
-        const uint64_t word = rsc_reader_look(&words[at]), flags = drain->pieces.flags[piece->first + reader->entry];
-        const struct rsc_block_place *place = &drain->pieces.places[piece->first + reader->entry];
+        const uint32_t place = piece->first + reader->entry;
+        const uint64_t word = rsc_reader_look(&words[at]), flags = drain->pieces.flags[place];
+        const uint64_t pc = drain->pieces.pcs[place], meta = drain->pieces.metas[place];
         if (word >> 56) break; /* a start or a record */
         if (!(word & RSC_BLOCK_ADDRESS) || !reader->recording) continue;
         if (flags == RSC_BLOCK_READS || flags == RSC_BLOCK_WRITES)
-            rsc_block_put(&batch, word, place->pc, place->meta & 0xff, place->meta >> 32);
+            rsc_block_put(&batch, word, pc, meta & 0xff, meta >> 32);
         else if (flags & RSC_BLOCK_KINDS)
-            rsc_block_put_any(&batch, &reader->joins, word & RSC_BLOCK_ADDRESS, place->pc,
-                              (uint32_t)(place->meta & 0xff), flags);
+            rsc_block_put_any(&batch, &reader->joins, word & RSC_BLOCK_ADDRESS, pc, (uint32_t)(meta & 0xff), flags);
     }
     drain->count = batch.count;
     return at;
@@ -80,6 +79,11 @@ static void set_recording(struct rsc_drain *drain, struct rsc_block_reader *read
 
 static int is_limited(const struct rsc_drain *drain) {
     return drain->window.function || drain->window.marked || drain->window.skip || drain->window.length;
+}
+
+int rsc_reader_is_usual(const struct rsc_drain *drain, const struct rsc_block_reader *reader, uint64_t word) {
+    return word & RSC_START && reader->now && !reader->joins.part_count && !is_limited(drain) &&
+           drain->pieces.number_of;
 }
 
 static void count_instructions(struct rsc_drain *drain, struct rsc_block_reader *reader, uint64_t instructions) {
@@ -140,8 +144,7 @@ static int take_jump(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, s
 uint32_t rsc_reader_find_piece(struct rsc_drain *drain, const uint64_t *words, uint32_t *at, uint32_t count,
                                uint64_t start) {
     uint32_t used = 0, from = ++*at;
-    if (!(start & RSC_START_INLINE))
-        return rsc_block_pieces_find(&drain->pieces, drain->ring->plans, start & 0xffffffffu);
+    if (!(start & RSC_START_INLINE)) return rsc_block_pieces_find(&drain->pieces, drain->ring->plans, start);
     uint32_t piece = rsc_block_pieces_read(&drain->pieces, words + from, count - from, &used);
     *at += used;
     return piece;
@@ -175,63 +178,36 @@ static int take_start(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
 
 /* ---- the usual case ---- */
 
-/* A call or return among the accesses; there is room. */
-static inline void put_jump(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, int is_call, uint64_t from,
-                            uint64_t to) {
-    struct rsc_event *event = &drain->events[drain->event_count++];
-    *event = (struct rsc_event){.at = drain->count,
-                                .type = is_call ? RSC_EVENT_CALL : RSC_EVENT_RETURN,
-                                .thread = cursor->number,
-                                .a = (is_call ? from : to) | cursor->space,
-                                .b = is_call ? to | cursor->space : 0};
-    drain->stats.calls += (uint64_t)is_call;
-}
-
-/*
- * Simple pieces, one after the other, while everything is recorded: the same as rsc_reader_take_next() does, in fewer steps.
- * Returns where it stops.
- */
-static uint32_t take_simple(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const uint64_t *words,
-                            uint32_t at, uint32_t end) {
+/* Takes simple pieces, one after the other, as rsc_reader_take_next() does, in fewer steps. Returns where it stops. */
+uint32_t rsc_reader_take_simple(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const uint64_t *words,
+                                uint32_t at, uint32_t end, uint32_t count) {
     struct rsc_block_reader *reader = cursor->reader;
-    struct rsc_block_thread *thread = reader->now;
-    const struct rsc_block_pieces *pieces = &drain->pieces;
-    const uint64_t space = cursor->space, thread_bits = (uint64_t)cursor->number << 40;
-    uint64_t *const addrs = drain->addr, *const metas = drain->meta, *const pcs = drain->pc;
-    uint32_t ends = thread->ends, count = drain->count;
-    uint64_t end_pc = thread->end_pc, instructions = 0;
-    while (at < end && count < RSC_BATCH_ACCESSES - RSC_READER_SPARE && drain->event_count < drain->event_room) {
-        /* The length is in the plan too, but the next start can be read before the plan is. */
-        const uint64_t start = rsc_reader_look(&words[at]), offset = start & 0xffffffffu;
-        const uint32_t length = rsc_start_length(start);
-        if ((start & ~(RSC_START_CALLS | LENGTH_AND_PLAN)) != RSC_START) break;
-        const uint32_t number = offset < RSC_PLAN_WORDS && pieces->number_of ? pieces->number_of[offset] : 0;
-        const struct rsc_block_piece *piece = &pieces->pieces[number];
-        if (!number || !piece->simple || piece->count + 1u != length || at + length > cursor->count) break;
-        if (ends != RSC_PLAN_ENDS) {
-            if (ends == RSC_PLAN_ENDS_REP) break;
-            drain->count = count;
-            if (start & RSC_START_CALLS) put_jump(drain, cursor, ends == RSC_PLAN_ENDS_CALL, end_pc, piece->pc);
-        }
-        const struct rsc_block_place *place = &pieces->places[piece->first];
-        const uint64_t *word = &words[at + 1];
-        for (uint32_t i = 1; i < length; i++, place++, word++) {
-            const uint64_t addr = rsc_reader_look(word) & RSC_BLOCK_ADDRESS;
-            addrs[count] = addr | space;
-            metas[count] = place->meta | thread_bits;
-            pcs[count] = place->pc | space;
-            count += addr != 0; /* 0: not made */
-        }
-        at += length;
-        instructions += piece->instructions;
-        ends = piece->ends;
-        end_pc = piece->end_pc;
-    }
-    drain->count = count;
-    thread->ends = ends;
-    thread->end_pc = end_pc;
-    count_instructions(drain, reader, instructions);
-    return at;
+    struct rsc_simple_run run = {.words = words,
+                                 .at = at,
+                                 .end = end,
+                                 .word_count = count,
+                                 .addr = drain->addr,
+                                 .meta = drain->meta,
+                                 .pc = drain->pc,
+                                 .space = cursor->space,
+                                 .thread_bits = (uint64_t)cursor->number << 40,
+                                 .count = drain->count,
+                                 .count_most = RSC_BATCH_ACCESSES - RSC_READER_SPARE,
+                                 .thread = cursor->number,
+                                 .events = drain->events,
+                                 .event_count = drain->event_count,
+                                 .event_most = drain->event_room,
+                                 .ends = reader->now->ends,
+                                 .end_pc = reader->now->end_pc};
+    rsc_reader_end_code(drain, reader);
+    drain->take_simple(&drain->pieces, &run);
+    drain->count = run.count;
+    drain->event_count = run.event_count;
+    drain->stats.calls += run.calls;
+    reader->now->ends = run.ends;
+    reader->now->end_pc = run.end_pc;
+    count_instructions(drain, reader, run.instructions);
+    return run.at;
 }
 
 /* ---- threads ---- */
@@ -377,12 +353,8 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
     while (at < end && status >= 0 && !cursor->reader->turns && drain->count < RSC_BATCH_ACCESSES - RSC_READER_SPARE &&
            drain->event_count < RSC_READER_EVENTS) {
         status = rsc_reader_take_next(drain, cursor, slot, cursor->block.words, cursor->count, &at);
-        const struct rsc_block_reader *reader = cursor->reader;
-        if (status < 0 || at >= end || !reader->now || reader->joins.part_count || is_limited(drain) ||
-            !(rsc_reader_look(&cursor->block.words[at]) & RSC_START))
-            continue;
-        rsc_reader_end_code(drain, cursor->reader);
-        at = take_simple(drain, cursor, cursor->block.words, at, end);
+        if (status >= 0 && at < end && rsc_reader_is_usual(drain, cursor->reader, cursor->block.words[at]))
+            at = rsc_reader_take_simple(drain, cursor, cursor->block.words, at, end, cursor->count);
     }
     drain->stats.accesses += drain->count - before;
     cursor->passed = cursor->at = at;

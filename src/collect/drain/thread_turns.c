@@ -55,6 +55,7 @@ struct rsc_turns {
     struct wait *waits;
     size_t wait_count, wait_room;
     struct line *lines;
+    struct line *last; /* used */
     uint32_t round, line_count;
     uint32_t filling; /* the thread of the unit being put together */
     uint32_t turn;    /* the thread whose turn it is */
@@ -67,6 +68,7 @@ struct rsc_turns *rsc_turns_new(uint64_t quantum) {
     turns->quantum = quantum;
     turns->round = 1;
     turns->lines = calloc(1u << TABLE_BITS, sizeof *turns->lines);
+    turns->last = turns->lines;
     if (turns->lines) return turns;
     free(turns);
     return NULL;
@@ -97,20 +99,16 @@ static int know_thread(struct rsc_turns *turns, uint32_t thread) {
     return 0;
 }
 
-int rsc_turns_begin(struct rsc_turns *turns, uint32_t thread) {
-    if (know_thread(turns, thread) < 0) return RSC_ENOMEM;
+uint64_t *rsc_turns_begin(struct rsc_turns *turns, uint32_t thread, uint32_t most) {
+    if (know_thread(turns, thread) < 0) return NULL;
     struct turn_thread *of = &turns->threads[thread];
-    if (rsc_grow(&of->units, &of->room, of->count + 1, sizeof *of->units) < 0) return RSC_ENOMEM;
+    if (rsc_grow(&of->units, &of->room, of->count + 1, sizeof *of->units) < 0 ||
+        rsc_grow(&turns->words, &turns->word_room, turns->word_count + most + RSC_TURN_SPARE, sizeof *turns->words) < 0)
+        return NULL;
     of->units[of->count] =
         (struct unit){.first_word = (uint32_t)turns->word_count, .first_wait = (uint32_t)turns->wait_count};
     turns->filling = thread;
-    return 0;
-}
-
-int rsc_turns_word(struct rsc_turns *turns, uint64_t word) {
-    if (rsc_grow(&turns->words, &turns->word_room, turns->word_count + 1, sizeof word) < 0) return RSC_ENOMEM;
-    turns->words[turns->word_count++] = word;
-    return 0;
+    return turns->words + turns->word_count;
 }
 
 /* The unit comes after `unit` of another thread, and so after all before that. */
@@ -169,21 +167,22 @@ int rsc_turns_access(struct rsc_turns *turns, uint64_t addr, uint32_t size, int 
     const uint16_t self = (uint16_t)(turns->filling + 1);
     const uint32_t unit = (uint32_t)of->count, per_line = 1u << (LINE_SHIFT - CELL_SHIFT);
     const uint64_t last = (addr + (size ? size - 1 : 0)) >> CELL_SHIFT;
-    struct line *line = NULL;
+    struct line *line = turns->last;
     int status = 0;
     of->units[of->count].accesses++;
     for (uint64_t cell = addr >> CELL_SHIFT; !status && cell <= last; cell++) {
         const uint64_t key = cell / per_line;
-        if (!line || line->key != key) line = line_of(turns, key);
+        if (line->key != key || line->round != turns->round) turns->last = line = line_of(turns, key);
         status = use_cell(turns, &line->cells[cell % per_line], self, unit, is_write);
     }
     return status;
 }
 
-void rsc_turns_end(struct rsc_turns *turns, int goes_on) {
+void rsc_turns_end(struct rsc_turns *turns, uint32_t words, int goes_on) {
     struct turn_thread *of = &turns->threads[turns->filling];
     struct unit *unit = &of->units[of->count++];
-    unit->words = (uint32_t)(turns->word_count - unit->first_word);
+    unit->words = words;
+    turns->word_count += words;
     unit->waits = (uint32_t)(turns->wait_count - unit->first_wait);
     unit->goes_on = goes_on;
 }
@@ -219,21 +218,29 @@ static void end_round(struct rsc_turns *turns) {
     turns->round++;
 }
 
-int rsc_turns_next(struct rsc_turns *turns, struct rsc_turn_unit *unit) {
+/* Takes what the thread can do in this turn. Returns 0 if that is nothing. */
+static int take_units(struct rsc_turns *turns, struct turn_thread *of, struct rsc_turn_units *units) {
+    *units = (struct rsc_turn_units){.thread = turns->turn};
+    for (; of->next < of->count; of->next++) {
+        const struct unit *next = &of->units[of->next];
+        const int goes_on = of->next && of->units[of->next - 1].goes_on;
+        if ((turns->taken >= turns->quantum && !goes_on) || !may_run(turns, next)) break;
+        if (units->words && (units->count + next->words > RSC_TURN_WORDS ||
+                             units->words + units->count != turns->words + next->first_word))
+            break;
+        if (!units->words) units->words = turns->words + next->first_word;
+        units->count += next->words;
+        turns->taken += next->accesses;
+    }
+    return units->words != NULL;
+}
+
+int rsc_turns_next(struct rsc_turns *turns, struct rsc_turn_units *units) {
     /* The first unit in the order of execution that is left waits for none: some thread can always go on. */
-    for (uint32_t tried = 0; tried <= turns->thread_count;) {
-        struct turn_thread *of = turns->turn < turns->thread_count ? &turns->threads[turns->turn] : NULL;
-        const struct unit *next = of && of->next < of->count ? &of->units[of->next] : NULL;
-        const int goes_on = next && of->next && of->units[of->next - 1].goes_on;
-        if (next && (turns->taken < turns->quantum || goes_on) && may_run(turns, next)) {
-            *unit = (struct rsc_turn_unit){turns->turn, next->words, turns->words + next->first_word};
-            turns->taken += next->accesses;
-            of->next++;
-            return 1;
-        }
+    for (uint32_t tried = 0; tried <= turns->thread_count; tried++) {
+        if (turns->turn < turns->thread_count && take_units(turns, &turns->threads[turns->turn], units)) return 1;
         turns->turn = turns->turn + 1 < turns->thread_count ? turns->turn + 1 : 0;
         turns->taken = 0;
-        tried++;
     }
     end_round(turns);
     return 0;

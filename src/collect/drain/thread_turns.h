@@ -17,24 +17,28 @@ struct rsc_turns;
 struct rsc_turns *rsc_turns_new(uint64_t quantum); /* accesses of a turn; NULL when out of memory */
 void rsc_turns_free(struct rsc_turns *turns);
 
-/* Begins a unit of a thread, by a small number. Functions return 0 or RSC_ENOMEM. */
-int rsc_turns_begin(struct rsc_turns *turns, uint32_t thread);
-int rsc_turns_word(struct rsc_turns *turns, uint64_t word);
+/* Begins a unit of a thread, by a small number. Returns where its words go, `most` at most; NULL when out of memory. */
+uint64_t *rsc_turns_begin(struct rsc_turns *turns, uint32_t thread, uint32_t most);
+/* Returns 0 or RSC_ENOMEM. */
 int rsc_turns_access(struct rsc_turns *turns, uint64_t addr, uint32_t size, int is_write);
-/* The unit is complete. `goes_on`: the thread's next one belongs to it. */
-void rsc_turns_end(struct rsc_turns *turns, int goes_on);
+/* The unit is complete, with so many words. `goes_on`: the thread's next one belongs to it. */
+void rsc_turns_end(struct rsc_turns *turns, uint32_t words, int goes_on);
 
 /* Whether a thread has units in this round; whether any has; whether it should end, as it is large. */
 int rsc_turns_has(const struct rsc_turns *turns, uint32_t thread);
 int rsc_turns_any(const struct rsc_turns *turns);
 int rsc_turns_full(const struct rsc_turns *turns);
 
-struct rsc_turn_unit {
+#define RSC_TURN_WORDS 1023u /* of several units that are taken at once */
+#define RSC_TURN_SPARE 8u /* words after those of a unit that can be read */
+
+/* Units of a thread that come one after the other. */
+struct rsc_turn_units {
     uint32_t thread, count;
     const uint64_t *words; /* until the next unit is begun */
 };
 
-/* The next unit in turns. 0: there is none, and the next round may begin. */
-int rsc_turns_next(struct rsc_turns *turns, struct rsc_turn_unit *unit);
+/* The next ones in turns. 0: there are none, and the next round may begin. */
+int rsc_turns_next(struct rsc_turns *turns, struct rsc_turn_units *units);
 
 #endif

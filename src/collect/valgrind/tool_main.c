@@ -346,6 +346,7 @@ static void set_up(void) {
     VG_(track_pre_thread_ll_exit)(on_thread_end);
     VG_(atfork)(NULL, NULL, after_fork);
     VG_(clo_vex_control).guest_chase = False; /* calls and returns end blocks: the parent sees them */
+    VG_(clo_vex_control).iropt_unroll_thresh = 240; /* twice the default: hints count as statements */
 }
 
 VG_DETERMINE_INTERFACE_VERSION(set_up)
