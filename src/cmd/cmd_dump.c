@@ -1,6 +1,8 @@
 /* cmd_dump.c - `reusescope dump`: prints the accesses and events of a trace in order, one per line. */
+#include <errno.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/numbers.h"
 #include "cmd/session.h"
 #include "trace/filter.h"
@@ -59,6 +61,7 @@ static int dump(struct rsc_trace *trace, uint64_t first, uint64_t count, struct 
         }
         if (index >= count) return 0;
         while (event < batch->event_count) print_event(&batch->events[event++]);
+        if (ferror(stdout)) return rsc_fail_errno(error, errno ? errno : EIO, "standard output");
     }
     return index < count ? status : 0;
 }

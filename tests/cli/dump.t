@@ -43,3 +43,8 @@ $ (for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do echo 0 $i; done; ec
 reusescope: standard input: line 19 (byte 81): expected "0|1|2 ADDRESS" (din), found "bad"
           16         0  R  0x000000000017       1
           17         0  R  0x000000000018       1
+
+# A full disk ends it at once, and is named.
+$ reusescope gen cyclic,lines=10 -n 20K -o - | reusescope dump - > /dev/full
+reusescope: standard output: No space left on device
+[1]
