@@ -2,7 +2,7 @@
  * bench_loops_live.c - a recording of a kernel's threads beside what the models say
  * of its source; bench/loops-live makes the recordings.
  *
- *     bench_loops_live THREADS TRACE LOW HIGH KERNEL.c [-DN=64 ...]
+ *     bench_loops_live THREADS TRACE LOW HIGH KERNEL.c|KERNEL.loop [-DN=64 ...]
  *
  * Only accesses to LOW..HIGH, the kernel's arrays, count. Printed: the mean absolute
  * error of the shared curve, 8 points an octave, under each interleaving, and under the one
@@ -23,6 +23,7 @@
 #include "loops/model/loops_model.h"
 #include "profile/profile_model.h"
 
+#define LOOP_BYTES ((size_t)1 << 20)
 #define WINDOWS 6
 static const double window[WINDOWS] = {64, 256, 1024, 4096, 16384, 65536};
 
@@ -30,6 +31,26 @@ static void check(int status, const struct rsc_error *error) {
     if (status >= 0) return;
     fprintf(stderr, "bench: %s\n", error->message);
     exit(1);
+}
+
+/* The loop tree of C source, or of a .loop file, as text. */
+static char *read_loops(const char *path, const struct rsc_c_options *options, size_t *bytes) {
+    char *text = NULL;
+    struct rsc_error error = {0};
+    size_t length = strlen(path);
+    if (length < 5 || strcmp(path + length - 5, ".loop")) {
+        check(rsc_c_source_read(path, options, &text, bytes, &error), &error);
+        return text;
+    }
+    FILE *file = fopen(path, "r");
+    text = file ? malloc(LOOP_BYTES) : NULL;
+    if (!text) {
+        fprintf(stderr, "bench: cannot read %s\n", path);
+        exit(1);
+    }
+    *bytes = fread(text, 1, LOOP_BYTES, file);
+    fclose(file);
+    return text;
 }
 
 struct lead {
@@ -94,9 +115,8 @@ int main(int argc, char **argv) {
     struct rsc_c_options options = {
         .flags = (const char *const *)argv + 5, .flag_count = (size_t)(argc - 5), .together = 1};
     struct rsc_loop_program *program;
-    char *text;
     size_t bytes;
-    check(rsc_c_source_read(argv[4], &options, &text, &bytes, &error), &error);
+    char *text = read_loops(argv[4], &options, &bytes);
     check(rsc_loop_text_read(text, bytes, argv[4], NULL, 0, &program, &error), &error);
     free(text);
     check(rsc_loop_layout(program, 64, &error), &error);
@@ -109,14 +129,16 @@ int main(int argc, char **argv) {
     char like[40] = "drift"; /* nothing known */
     rsc_turns_nearest(turns, &at_once, like, sizeof like);
     const char *name = strrchr(argv[4], '/') ? strrchr(argv[4], '/') + 1 : argv[4];
+    setvbuf(stdout, NULL, _IOFBF, BUFSIZ); /* a row at once: others may write theirs to the same place */
     printf("%-16s %9llu %9llu %6llu %6llu", name, (unsigned long long)totals.references,
            (unsigned long long)rsc_loops_references(analysis), (unsigned long long)totals.distinct,
            (unsigned long long)rsc_loops_distinct(analysis));
     char bursty[40];
     snprintf(bursty, sizeof bursty, "bursty:%.0f",
              fmax(run * (threads - 1) / threads, 1)); /* a turn may be followed by one of the same thread */
-    const char *const ways[] = {"lockstep", "iid", "drift", bursty, "racetrack", "drift:recorded", like};
-    for (int w = 0; w < 7; w++) {
+    const char *const ways[] = {"lockstep",       "iid", "drift",     bursty,       "racetrack",
+                                "drift:recorded", like,  "drift:100", "bursty:2000"};
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         struct rsc_interleave interleave;
         struct rsc_loops_result *result;
         check(rsc_interleave_parse(&interleave, ways[w], &error), &error);
