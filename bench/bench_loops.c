@@ -2,7 +2,7 @@
  * bench_loops.c - the loop models beside the simulated truth and beside the paper's
  * model, on the kernels of examples/loops: paper 004's accuracy and speed tables.
  *
- *     bench_loops [FOLDER [accuracy[:T,...[:SCHEDULE]]|near|near-models|coverage|coverage-models|band|speed [KERNEL...]]]
+ *     bench_loops [FOLDER [accuracy[:T,...[:SCHEDULE]]|near|near-models|coverage|coverage-models|band|speed [KERNEL[:SIZES]...]]]
  *
  * Accuracy, at T = 4 and 64 threads and with the source's schedule unless others are given: mean absolute error (MAE) of the miss ratio curve against exact
  * simulation of the same interleaving, at 8 points an octave, and on the paper's
@@ -174,10 +174,15 @@ static int measure(const struct rsc_loop_program *program, uint32_t region, uint
     return 0;
 }
 
-static int chosen(int argc, char **argv, const char *name) {
+/* Whether the kernel is among those asked for; "NAME:N=100,M=80" takes the place of its small sizes. */
+static int chosen(int argc, char **argv, struct kernel *k) {
     if (argc <= 3) return 1;
-    for (int i = 3; i < argc; i++)
-        if (!strcmp(argv[i], name)) return 1;
+    for (int i = 3; i < argc; i++) {
+        size_t length = strcspn(argv[i], ":");
+        if (strlen(k->name) != length || memcmp(argv[i], k->name, length)) continue;
+        if (argv[i][length]) snprintf(k->small, sizeof k->small, "%s", argv[i] + length + 1);
+        return 1;
+    }
     return 0;
 }
 
@@ -189,7 +194,7 @@ static void accuracy(int argc, char **argv, uint32_t threads) {
     struct errors sum[2] = {0}, one;
     double loops[2] = {0}, worst[2] = {0};
     for (int k = 0; k < kernels; k++) {
-        if (!chosen(argc, argv, kernel[k].name)) continue;
+        if (!chosen(argc, argv, &kernel[k])) continue;
         int half = !strcmp(kernel[k].half, "held");
         struct rsc_loop_program *program = load(&kernel[k], kernel[k].small);
         for (uint32_t r = 0; r < program->region_count; r++) {
@@ -294,6 +299,12 @@ static void measure_near(const struct rsc_loop_program *program, uint32_t region
         check(rsc_loops_analyse(analysis, threads, &model, &result, &error), &error, way);
         sum->milliseconds += 1e3 * (cpu_seconds_now() - start);
         double factor = curve_factor(result, truth);
+        if (getenv("CURVES"))
+            for (size_t g = 0; g < result->mrc_count; g++)
+                if (result->mrc[g].lines >= NEAR_LINES)
+                    printf("%s %d %llu ours %.5f (%.5f to %.5f) truth %.5f\n", way, seed,
+                           (unsigned long long)result->mrc[g].lines, result->mrc[g].miss_ratio, result->mrc[g].low,
+                           result->mrc[g].high, rsc_oracle_miss_ratio(truth, result->mrc[g].lines));
         sum->factor = fmax(sum->factor, factor);
         sum->within += factor <= bound;
         count_covered(result, truth, &sum->sizes, &sum->covered);
@@ -314,7 +325,7 @@ static void nearness(int argc, char **argv, uint32_t threads, double bound, int 
         band ? "The default with its band" : "Interleaving known", threads, band ? 2 : seeds, bound);
     struct near all[WAYS] = {{0}};
     for (int k = 0; k < kernels; k++) {
-        if (!chosen(argc, argv, kernel[k].name)) continue;
+        if (!chosen(argc, argv, &kernel[k])) continue;
         struct rsc_loop_program *program = load(&kernel[k], kernel[k].small);
         for (uint32_t r = 0; r < program->region_count; r++) {
             printf("%-16s", kernel[k].name);
@@ -354,7 +365,7 @@ static void speed(int argc, char **argv) {
     printf("%-16s %-11s %9s %7s %7s  %24s %24s %24s\n", "loop", "sort", "refs", "source", "first", "T=4", "T=16",
            "T=64");
     for (int k = 0; k < kernels; k++) {
-        if (!chosen(argc, argv, kernel[k].name)) continue;
+        if (!chosen(argc, argv, &kernel[k])) continue;
         double t0 = seconds_now();
         struct rsc_loop_program *program = load(&kernel[k], kernel[k].large);
         double source = 1e3 * (seconds_now() - t0);

@@ -136,8 +136,8 @@ int main(int argc, char **argv) {
     char bursty[40];
     snprintf(bursty, sizeof bursty, "bursty:%.0f",
              fmax(run * (threads - 1) / threads, 1)); /* a turn may be followed by one of the same thread */
-    const char *const ways[] = {"lockstep",       "iid", "drift",     bursty,       "racetrack",
-                                "drift:recorded", like,  "drift:100", "bursty:2000"};
+    const char *const ways[] = {"lockstep", "iid",      "drift",     bursty,      "racetrack",  "drift:recorded", like,
+                                "drift:10", "drift:30", "drift:100", "drift:300", "drift:1000", "bursty:2000"};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         struct rsc_interleave interleave;
         struct rsc_loops_result *result;

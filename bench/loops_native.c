@@ -63,9 +63,7 @@ static __attribute__((noinline)) struct list *begin_list(void) {
     return mine;
 }
 
-static inline void put_stamp(struct list *to) {
-    to->stamp[to->stamps++] = (struct stamp){__rdtsc(), to->count};
-}
+static inline void put_stamp(struct list *to) { to->stamp[to->stamps++] = (struct stamp){__rdtsc(), to->count}; }
 
 static inline void note(const void *address, uint32_t write) {
     uintptr_t at = (uintptr_t)address - low;
@@ -85,7 +83,7 @@ static void mark(void) {
 void __tsan_init(void) {}
 void __tsan_func_entry(void *from) { (void)from, mark(); }
 void __tsan_func_exit(void) { mark(); }
-#define HOOKS(bytes) \
+#define HOOKS(bytes)                                             \
     void __tsan_read##bytes(void *address) { note(address, 0); } \
     void __tsan_write##bytes(void *address) { note(address, 1); }
 HOOKS(1)

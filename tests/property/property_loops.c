@@ -1,6 +1,6 @@
 /*
  * property_loops.c - closed forms on loop trees against enumeration: counts, places,
- * shares of threads, last touches. Trees are drawn at random (random_loops.h); the
+ * shares of threads, last touches, lines that a part of a thread's work touches. Trees are drawn at random (random_loops.h); the
  * seed of one that fails is printed with its text.
  */
 #include <setjmp.h>
@@ -8,9 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <cmocka.h>
 
 #include "loops/search/last_touch.h"
+#include "loops/nest/touched.h"
 #include "loops/nest/walk.h"
 #include "property/random_loops.h"
 
@@ -74,12 +78,46 @@ static void check_segment(struct rsc_search *search, uint32_t segment, uint32_t 
     }
 }
 
+static int by_number(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Distinct numbers, without one of them. */
+static uint64_t distinct_of(uint64_t *number, size_t count, uint64_t except) {
+    uint64_t distinct = 0;
+    qsort(number, count, sizeof *number, by_number);
+    for (size_t i = 0; i < count; i++) distinct += number[i] != except && (!i || number[i] != number[i - 1]);
+    return distinct;
+}
+
+static uint64_t windows, windows_long; /* compared */
+
+/* The lines of some parts of what a thread makes in a phase. */
+static void check_touched(struct rsc_touched *touched, uint32_t phase, uint32_t thread, uint32_t made) {
+    static uint64_t some[MOST];
+    uint64_t runs;
+    for (int k = 0; touched && made && k < 3; k++) {
+        uint32_t from = (uint32_t)pick(&loops, (int)made), length = (uint32_t)pick(&loops, k ? 300 : (int)made) + 1;
+        uint32_t to = made - from < length ? made : from + length, middle = from + (to - from) / 2;
+        memcpy(some, line + from, (to - from) * sizeof *some);
+        CHECK(rsc_touched_add(touched, phase, thread, from, to, UINT64_MAX) == 0);
+        CHECK(rsc_touched_count(touched, (int64_t)line[middle] * 64, &runs) ==
+              distinct_of(some, to - from, line[middle]));
+        windows++;
+        windows_long += to - from > 300;
+    }
+}
+
 static void check_threads(struct rsc_nest *nest, uint32_t threads) {
     struct rsc_error error;
     struct rsc_plan *plan;
     struct rsc_search *search;
     assert_int_equal(rsc_plan_new(&plan, nest, threads, NULL, &error), 0);
     assert_int_equal(rsc_search_new(&search, plan, &error), 0);
+    struct rsc_touched *touched;
+    assert_int_equal(rsc_touched_new(&touched, search, 64, &error), 0);
+    static uint64_t in_phase[MOST];
     /* touched[s]: lines of space 0.. seen in segment s, kept as sorted pairs is more than needed: one target is followed */
     struct rsc_target target = {0};
     uint64_t target_line = 0;
@@ -89,6 +127,7 @@ static void check_threads(struct rsc_nest *nest, uint32_t threads) {
     for (uint32_t phase = 0; phase < nest->phase_count; phase++) {
         int64_t latest = last_segment_touched;
         const struct rsc_nest_phase *range = &nest->phase[phase];
+        uint32_t all = 0;
         for (uint32_t thread = 0; thread < threads; thread++) {
             struct rsc_walk *walk;
             assert_int_equal(rsc_walk_new(&walk, plan, thread, 64, NULL, &error), 0);
@@ -96,6 +135,10 @@ static void check_threads(struct rsc_nest *nest, uint32_t threads) {
             uint32_t made = rsc_walk_next(walk, line, made_by, MOST);
             assert_true(made < MOST);
             rsc_walk_free(walk);
+            check_touched(touched, phase, thread, made);
+            assert_true(all + made < MOST);
+            memcpy(in_phase + all, line, made * sizeof *line);
+            all += made;
             total += made;
             uint32_t at = 0;
             for (uint32_t s = range->first; s < range->first + range->count; s++) {
@@ -126,10 +169,16 @@ static void check_threads(struct rsc_nest *nest, uint32_t threads) {
                 }
             }
         }
+        if (touched && all) {
+            uint64_t runs, some = in_phase[0];
+            CHECK(rsc_touched_add_phase(touched, phase, UINT64_MAX) == 0);
+            CHECK(rsc_touched_count(touched, (int64_t)some * 64, &runs) == distinct_of(in_phase, all, some));
+        }
         if (last_segment_touched >= 0) CHECK(rsc_last_segment(search, range->first, &target) == last_segment_touched);
         last_segment_touched = latest;
     }
     CHECK(total == plan->phase_start[nest->phase_count]);
+    rsc_touched_free(touched);
     rsc_search_free(search);
     rsc_plan_free(plan);
 }
@@ -158,7 +207,9 @@ static void closed_forms_are_enumeration(void **state) {
         rsc_nest_free(nest);
         rsc_loop_program_free(program);
     }
-    printf("%u trees, %llu checks\n", drawn, (unsigned long long)checks);
+    printf("%u trees, %llu checks, %llu windows, %llu of them long\n", drawn, (unsigned long long)checks,
+           (unsigned long long)windows, (unsigned long long)windows_long);
+    assert_true(windows > 1000 && windows_long > 100);
     assert_true(drawn > SEEDS / 2);
 }
 

@@ -515,8 +515,17 @@ static void small_regions_are_simulated(void **state) {
         uint32_t threads;
         const char *way;
         double factor;
-    } bounds[] = {{4, "lockstep", 1},  {4, "iid", 1.25}, {4, "drift", 1.25}, {4, "bursty:2000", 1.5},
-                  {64, "lockstep", 1}, {64, "iid", 1.5}, {64, "drift", 1.5}, {64, "bursty:2000", 1.5}};
+    } bounds[] = {{4, "lockstep", 1},
+                  {4, "iid", 1.25},
+                  {4, "drift:1", 1.25},
+                  {4, "bursty:2000", 1.5},
+                  {64, "lockstep", 1},
+                  {64, "iid", 1.5},
+                  {64, "drift:1", 1.5},
+                  {64, "bursty:2000", 1.5},
+                  /* Threads that drift further apart move the steps of a curve more from draw to draw. */
+                  {4, "drift", 2},
+                  {64, "drift", 2}};
     struct rsc_error error;
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         struct rsc_loop_program *program = load(names[n]);

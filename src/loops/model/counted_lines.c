@@ -3,22 +3,27 @@
  *
  * The footprint of a slice of time is an average: where all long reuses of a reference have the same distance, it
  * spreads them, and the curve has a slope where the true one has a step. So for some long reuses the lines in between
- * are counted: of lines spread over each space (distinct.h), those whose last touch before the later use is within the
+ * are counted: all that the threads touch in between are marked (touched.h), or, where those are too many, of lines
+ * spread over each space (distinct.h) those whose last touch before the later use is within the
  * interval. The other long reuses of the reference take the factor between count and footprint from one that is alike.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "loops/model/region_analysis.h"
+#include "loops/nest/touched.h"
 
 #define LONG_LINES 256.0 /* distances from here on are counted, */
-#define LONG_SHARE 6.0 /* if they are this share of all lines: less than ten of the lines looked at say too little */
+#define LONG_SHARE \
+    6.0 /* by lines spread over spaces only if they are this share of all: less than ten of the lines say too little */
+#define RUNS_PER_SEARCH 20.0 /* marked in the time of one */
+#define RUNS_MOST 40000u /* of one window */
 #define TURN 197u /* odd, so that all lines have a turn */
 #define PICKS 64u /* lines looked at for each */
-#define WORK 12000.0 /* searches and tenths of threads drawn: some 6 ms */
+#define WORK 10000.0 /* searches and tenths of threads drawn: some 8 ms */
+#define WORK_RECTANGULAR 4000.0
 #define COUNTED_FEWEST 16u
-#define ALIKE 0.01 /* differences below this, of the logarithm of distances, mean nothing */
-#define COUNTED_MOST 256u
+#define COUNTED_MOST 4096u
 #define GOLDEN 0.6180339887498949 /* its multiples, modulo 1, are spread evenly however many there are */
 
 struct counted {
@@ -50,77 +55,117 @@ static size_t choose_lines(const struct rsc_loops_analysis *analysis, double dis
     return count;
 }
 
-/* Lines used between the point and the last use of its line before it. */
-static double count_lines(struct rsc_crowd *crowd, const struct rsc_point *point, const struct line *line,
-                          size_t lines) {
-    struct rsc_moment moment = rsc_crowd_moment(crowd, point);
-    struct rsc_target own = rsc_crowd_target(crowd, point);
-    struct rsc_touch in_phase = rsc_crowd_own_touch(crowd, &moment, rsc_crowd_own(crowd, &moment, &own)), since;
-    since = rsc_crowd_others(crowd, &moment, &own, &in_phase);
-    if (since.found) in_phase = since;
-    since = in_phase.found ? in_phase : rsc_crowd_earlier(crowd, &moment, &own);
+struct counting {
+    const struct rsc_loops_analysis *analysis;
+    struct rsc_crowd *crowd;
+    struct rsc_touched *touched; /* NULL: not here */
+    double all, too_long; /* lines; windows of so many take too many runs */
+    struct line *line;
+    double work;
+    size_t spread; /* windows counted by lines spread over all */
+};
+
+/* Of lines spread over the spaces, those used since `since`. */
+static double count_spread(struct counting *counting, const struct rsc_moment *moment, const struct rsc_target *own,
+                           const struct rsc_touch *since, int in_phase, size_t turn) {
+    struct rsc_crowd *crowd = counting->crowd;
+    const struct rsc_touch this_phase = {.found = in_phase, .ago = since->ago, .interval = since->interval};
+    size_t lines = choose_lines(counting->analysis, counting->all, turn, counting->line);
+    uint64_t before = crowd->search->searches;
     double sum = 0;
-    for (size_t i = 0; i < lines && since.found; i++) {
-        const struct rsc_target *target = &line[i].target;
-        if (target->low == own.low) continue;
-        struct rsc_touch touch = rsc_crowd_own_touch(crowd, &moment, rsc_crowd_own(crowd, &moment, target));
-        int used = touch.found && (!in_phase.found || touch.ago < in_phase.ago);
-        if (!used) used = rsc_crowd_others(crowd, &moment, target, &in_phase).found;
-        if (!used && !in_phase.found) {
-            touch = rsc_crowd_earlier(crowd, &moment, target);
-            used = touch.found && touch.interval < since.interval;
+    for (size_t i = 0; i < lines; i++) {
+        const struct rsc_target *target = &counting->line[i].target;
+        if (target->low == own->low) continue;
+        struct rsc_touch touch = rsc_crowd_own_touch(crowd, moment, rsc_crowd_own(crowd, moment, target));
+        int used = touch.found && (!in_phase || touch.ago < since->ago);
+        if (!used) used = rsc_crowd_others(crowd, moment, target, &this_phase).found;
+        if (!used && !in_phase) {
+            touch = rsc_crowd_earlier(crowd, moment, target);
+            used = touch.found && touch.interval < since->interval;
         }
-        if (used) sum += line[i].weight;
+        if (used) sum += counting->line[i].weight;
     }
+    counting->work += (double)(crowd->search->searches - before) + (double)lines * crowd->plan->threads / 10;
     return sum;
 }
 
-/* The mean factor of the counted samples of the same reference, most of it from those whose distance is like this one's. */
-static double factor_of(const struct rsc_loops_samples *samples, const double *footprint, size_t at,
+/* Lines used between the point and the last use of its line before it; -1: not counted. `footprint`: what it may be. */
+static double count_lines(struct counting *counting, const struct rsc_point *point, double footprint, size_t turn) {
+    struct rsc_crowd *crowd = counting->crowd;
+    struct rsc_moment moment = rsc_crowd_moment(crowd, point);
+    struct rsc_target target = rsc_crowd_target(crowd, point);
+    int64_t own = rsc_crowd_own(crowd, &moment, &target);
+    struct rsc_touch since = rsc_crowd_own_touch(crowd, &moment, own), other;
+    other = rsc_crowd_others(crowd, &moment, &target, &since);
+    if (other.found) since = other, own = -1;
+    int in_phase = since.found;
+    if (!in_phase) since = rsc_crowd_earlier(crowd, &moment, &target);
+    if (!since.found) return -1;
+    if (counting->touched && footprint < counting->too_long) {
+        int status = rsc_crowd_mark_window(crowd, counting->touched, &moment, &since, in_phase, own, RUNS_MOST);
+        uint64_t runs, count = rsc_touched_count(counting->touched, target.low, &runs);
+        counting->work += (double)runs / RUNS_PER_SEARCH + crowd->plan->threads / 2.0;
+        if (status >= 0) return (double)count;
+        if (status != RSC_ELIMIT || crowd->nest->status < 0) return -1;
+        counting->too_long = footprint;
+    }
+    if (footprint < counting->all / LONG_SHARE) return -1;
+    counting->spread++;
+    return count_spread(counting, &moment, &target, &since, in_phase, turn);
+}
+
+/* The factor of the counted sample of the same reference whose distance and place are most like this one's. */
+static double factor_of(const struct rsc_loops_samples *samples, const double *logarithm, size_t at,
                         const struct counted *counted, size_t count) {
-    double sum = 0, weights = 0;
+    double nearest = INFINITY, factor = 1;
     for (size_t i = 0; i < count; i++) {
         if (samples->reference[counted[i].at] != samples->reference[at]) continue;
-        double apart = fabs(log(footprint[counted[i].at] / footprint[at])) +
+        double apart = fabs(logarithm[counted[i].at] - logarithm[at]) +
                        fabs((double)counted[i].at - (double)at) / (double)samples->count;
-        double weight = 1 / ((apart + ALIKE) * (apart + ALIKE));
-        sum += weight * counted[i].factor;
-        weights += weight;
+        if (apart < nearest) nearest = apart, factor = counted[i].factor;
     }
-    return weights > 0 ? sum / weights : 1;
+    return factor;
 }
 
 int rsc_loops_count_lines(const struct rsc_loops_analysis *analysis, struct rsc_crowd *crowd,
-                          const struct rsc_points *points, struct rsc_loops_samples *samples) {
+                          const struct rsc_points *points, const uint32_t *which, struct rsc_loops_samples *samples) {
+    samples->spread = 1;
     if (analysis->has_private) return 0;
     double *footprint = malloc((samples->count + 1) * sizeof *footprint);
-    size_t *longs = malloc((samples->count + 1) * sizeof *longs), long_count = 0;
+    double *logarithm = malloc((samples->count + 1) * sizeof *logarithm);
+    size_t *longs = malloc((samples->count + 1) * sizeof *longs), long_count = 0, count = 0;
     struct counted *counted = malloc(((size_t)COUNTED_MOST + 1) * sizeof *counted);
-    struct line *line = malloc((analysis->nest->space_count + (size_t)PICKS + 1) * sizeof *line);
-    int status = footprint && longs && counted && line ? 0 : RSC_ENOMEM;
-    double least = fmax(LONG_LINES, samples->lines / LONG_SHARE);
+    struct counting counting = {.analysis = analysis,
+                                .crowd = crowd,
+                                .all = samples->lines,
+                                .too_long = INFINITY,
+                                .line =
+                                    malloc((analysis->nest->space_count + (size_t)PICKS + 1) * sizeof *counting.line)};
+    int status = footprint && logarithm && longs && counted && counting.line ? 0 : RSC_ENOMEM;
+    if (status >= 0) status = rsc_touched_new(&counting.touched, crowd->search, analysis->options.line_bytes, NULL);
+    double least = counting.touched ? LONG_LINES : fmax(LONG_LINES, samples->lines / LONG_SHARE);
     for (size_t i = 0; status >= 0 && i < samples->count; i++) {
         footprint[i] = samples->sample[i].distance;
+        logarithm[i] = log(fmax(footprint[i], 1));
         if (samples->sample[i].interval > 0 && footprint[i] >= least) longs[long_count++] = i;
     }
-    size_t count = 0;
-    double work = 0;
-    for (; status >= 0 && count < long_count && count < COUNTED_MOST; count++) {
-        if (count >= COUNTED_FEWEST && work > WORK) break;
-        uint64_t before = crowd->search->searches;
-        size_t at = longs[(size_t)(fmod((double)count * GOLDEN, 1) * (double)long_count)];
-        size_t lines = choose_lines(analysis, samples->lines, count * TURN, line);
-        rsc_loops_draw_as(crowd, at);
-        double distance = count_lines(crowd, &points->point[at], line, lines);
-        work += (double)(crowd->search->searches - before) + (double)lines * crowd->plan->threads / 10;
-        counted[count] = (struct counted){at, distance / footprint[at]};
+    double work = analysis->rectangular ? WORK_RECTANGULAR : WORK;
+    for (size_t k = 0; status >= 0 && k < long_count && k < COUNTED_MOST; k++) {
+        if (k >= COUNTED_FEWEST && counting.work > work) break;
+        size_t at = longs[(size_t)(fmod((double)k * GOLDEN, 1) * (double)long_count)];
+        rsc_loops_draw_as(crowd, which[at]);
+        double distance = count_lines(&counting, &points->point[which[at]], footprint[at], k * TURN);
+        if (distance >= 0) counted[count++] = (struct counted){at, distance / footprint[at]};
     }
+    samples->spread = count ? (double)counting.spread / (double)count : 1;
     for (size_t k = 0; status >= 0 && k < long_count; k++)
         samples->sample[longs[k]].distance =
-            floor(footprint[longs[k]] * factor_of(samples, footprint, longs[k], counted, count) + 0.5);
+            floor(footprint[longs[k]] * factor_of(samples, logarithm, longs[k], counted, count) + 0.5);
     free(footprint);
+    free(logarithm);
     free(longs);
     free(counted);
-    free(line);
+    free(counting.line);
+    rsc_touched_free(counting.touched);
     return status;
 }

@@ -19,11 +19,13 @@ int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struc
         crowd->stamp = calloc(threads, sizeof *crowd->stamp);
         crowd->sharer = calloc(threads, sizeof *crowd->sharer);
         crowd->reached = calloc(threads, sizeof *crowd->reached);
+        crowd->from = calloc(threads, sizeof *crowd->from);
+        crowd->to = calloc(threads, sizeof *crowd->to);
         crowd->latest = calloc(threads, sizeof *crowd->latest);
         crowd->drawn = calloc(search->nest->phase_count + (size_t)1, sizeof *crowd->drawn);
     }
-    if (!crowd || !crowd->length || !crowd->stamp || !crowd->sharer || !crowd->reached || !crowd->latest ||
-        !crowd->drawn) {
+    if (!crowd || !crowd->length || !crowd->stamp || !crowd->sharer || !crowd->reached || !crowd->from || !crowd->to ||
+        !crowd->latest || !crowd->drawn) {
         rsc_crowd_free(crowd);
         return rsc_fail_memory(error, "model of threads");
     }
@@ -46,6 +48,8 @@ void rsc_crowd_free(struct rsc_crowd *crowd) {
     free(crowd->stamp);
     free(crowd->sharer);
     free(crowd->reached);
+    free(crowd->from);
+    free(crowd->to);
     rsc_crowd_drawn_free(crowd);
     free(crowd);
 }
@@ -68,7 +72,7 @@ static int phases_alike(const struct rsc_nest *nest, uint32_t a, uint32_t b) {
     return x->count == 1 && y->count == 1 && nest->segment[x->first].same == nest->segment[y->first].same;
 }
 
-static void look_at_phase(struct rsc_crowd *crowd, uint32_t phase) {
+void rsc_crowd_look_at(struct rsc_crowd *crowd, uint32_t phase) {
     uint32_t before = crowd->phase;
     if (before == phase) return;
     crowd->phase = phase;
@@ -85,7 +89,7 @@ static void look_at_phase(struct rsc_crowd *crowd, uint32_t phase) {
 
 /* References made by all threads when each has made `clock` (or all of its own). */
 static double made_by_all(struct rsc_crowd *crowd, uint32_t phase, double clock) {
-    look_at_phase(crowd, phase);
+    rsc_crowd_look_at(crowd, phase);
     uint32_t threads = crowd->plan->threads;
     if (clock <= crowd->shortest) return clock * threads;
     double sum = 0;
@@ -153,14 +157,7 @@ void rsc_crowd_sharers(struct rsc_crowd *crowd, uint32_t phase, const struct rsc
 
 /* ---- moments ---- */
 
-/* Variance of a thread's progress in a time of `ago`; the pace is even within a drift block. */
-static double drift_variance(const struct rsc_crowd *crowd, double ago) {
-    double block = rsc_drift_block(crowd->interleave);
-    return crowd->interleave->diffusion * ago * (ago < block ? ago / block : 1);
-}
-
-/* References another thread would have made in its phase if the phase were endless. */
-static double reached_by(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
+double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
     struct rsc_chance *chance = &crowd->chance;
     double clock = moment->clock;
     switch (crowd->interleave->kind) {
@@ -189,7 +186,7 @@ static double made_by_others(struct rsc_crowd *crowd, const struct rsc_moment *m
     double sum = 0; /* the threads' ends are near: each thread's progress is drawn */
     for (uint32_t u = 0; u < crowd->plan->threads; u++) {
         if (u == moment->thread || crowd->length[u] <= 0) continue;
-        double made = floor(reached_by(crowd, moment, u));
+        double made = floor(rsc_crowd_reached(crowd, moment, u));
         sum += made < crowd->length[u] ? made : crowd->length[u];
     }
     return sum;
@@ -215,7 +212,7 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
     }
     struct rsc_chance *chance = &crowd->chance;
     double place = (double)moment.place, clock = place;
-    look_at_phase(crowd, moment.phase);
+    rsc_crowd_look_at(crowd, moment.phase);
     moment.timeline = rsc_crowd_timeline(crowd, moment.phase);
     if (moment.timeline) {
         moment.time = rsc_timeline_time(moment.timeline, moment.thread, moment.place);
@@ -225,10 +222,10 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: clock = moment.clock = chance_gamma(chance, place + 1); break;
     case RSC_INTERLEAVE_DRIFT:
-        clock = moment.clock = place + sqrt(drift_variance(crowd, place)) * chance_normal(chance);
+        clock = moment.clock = place + sqrt(rsc_drift_variance(crowd->interleave, place)) * chance_normal(chance);
         if (clock < 0) clock = moment.clock = 0;
         moment.turn = chance_even(chance);
-        moment.spread = sqrt(drift_variance(crowd, clock));
+        moment.spread = sqrt(rsc_drift_variance(crowd->interleave, clock));
         break;
     case RSC_INTERLEAVE_BURSTY:
         /* Bursts of each thread are a Poisson process of rate 1; this is the start of the thread's current burst. */
@@ -252,7 +249,7 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
 
 void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int64_t *place) {
     uint32_t threads = crowd->plan->threads;
-    look_at_phase(crowd, phase);
+    rsc_crowd_look_at(crowd, phase);
     const struct rsc_timeline *timeline = rsc_crowd_timeline(crowd, phase);
     for (uint32_t t = 0; timeline && t < threads; t++) place[t] = rsc_timeline_reached(timeline, t, (int64_t)time);
     if (timeline) return;
@@ -263,11 +260,13 @@ void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int6
         if (made_by_all(crowd, phase, middle) <= time) low = middle;
         else high = middle;
     }
-    struct rsc_moment moment = {
-        .phase = phase, .place = (int64_t)low, .clock = low, .spread = sqrt(drift_variance(crowd, low))};
+    struct rsc_moment moment = {.phase = phase,
+                                .place = (int64_t)low,
+                                .clock = low,
+                                .spread = sqrt(rsc_drift_variance(crowd->interleave, low))};
     if (crowd->interleave->kind == RSC_INTERLEAVE_BURSTY) moment.clock /= crowd->interleave->burst;
     for (uint32_t t = 0; t < threads; t++) {
-        double reached = reached_by(crowd, &moment, t);
+        double reached = rsc_crowd_reached(crowd, &moment, t);
         place[t] = (int64_t)(reached < crowd->length[t] ? reached : crowd->length[t]);
     }
 }
@@ -318,8 +317,8 @@ struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_m
     case RSC_INTERLEAVE_DRIFT:
         touch.ago = k;
         others = running(crowd, moment, k) - 1;
-        touch.interval =
-            k + others * k + sqrt(others * drift_variance(crowd, k) * (1 + others)) * chance_normal(chance);
+        touch.interval = k + others * k +
+                         sqrt(others * rsc_drift_variance(crowd->interleave, k) * (1 + others)) * chance_normal(chance);
         if (touch.interval < k) touch.interval = k;
         break;
     case RSC_INTERLEAVE_BURSTY: {
@@ -378,7 +377,8 @@ static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *momen
         break;
     case RSC_INTERLEAVE_DRIFT: {
         double others = running(crowd, moment, ago) - 1;
-        double mean = ago * others + sqrt(others * drift_variance(crowd, ago) * (1 + others)) * chance_normal(chance);
+        double mean = ago * others +
+                      sqrt(others * rsc_drift_variance(crowd->interleave, ago) * (1 + others)) * chance_normal(chance);
         touch->interval = 1 + floor(ago) + chance_round(chance, mean > 0 ? mean : 0);
         break;
     }
@@ -438,7 +438,7 @@ static void touches_alike(struct rsc_crowd *crowd, const struct rsc_moment *mome
         for (uint32_t u = 0; u < threads; u++) {
             if (u == moment->thread) continue;
             if (u + 1 < threads && u + 1 != moment->thread && crowd->length[u] == crowd->length[u + 1]) continue;
-            double reached = reached_by(crowd, moment, u);
+            double reached = rsc_crowd_reached(crowd, moment, u);
             int64_t z = rsc_crowd_last(crowd, moment->phase, u, &alike, (int64_t)reached - 1,
                                        place_floor(crowd, reached, best));
             if (z >= 0) keep_later(best, touch_of(crowd, moment, u, reached, z));
@@ -449,7 +449,7 @@ static void touches_alike(struct rsc_crowd *crowd, const struct rsc_moment *mome
     for (uint32_t u = 0; u < threads; u++)
         if (crowd->length[u] > crowd->length[model]) model = u;
     for (uint32_t u = 0; view && u < view->threads; u++)
-        if (u != moment->thread && crowd->length[u] > 0) crowd->reached[count++] = reached_by(crowd, moment, u);
+        if (u != moment->thread && crowd->length[u] > 0) crowd->reached[count++] = rsc_crowd_reached(crowd, moment, u);
     sort_descending(crowd->reached, count);
     int64_t z = -2; /* the last touch at or before the place last searched */
     for (uint32_t i = 0; i < count; i++) {
@@ -472,13 +472,13 @@ struct rsc_touch rsc_crowd_others(struct rsc_crowd *crowd, const struct rsc_mome
     struct rsc_touch best = *than;
     if (crowd->plan->threads == 1) return (struct rsc_touch){0};
     if (moment->timeline) return rsc_crowd_others_drawn(crowd, moment, target, than);
-    look_at_phase(crowd, moment->phase);
+    rsc_crowd_look_at(crowd, moment->phase);
     rsc_crowd_sharers(crowd, moment->phase, target, moment->thread);
     struct rsc_target apart = *target;
     if (crowd->nest->phase[moment->phase].count == 1) apart.which = RSC_TARGET_APART;
     for (uint32_t i = 0; i < crowd->sharer_count; i++) {
         uint32_t thread = crowd->sharer[i];
-        double reached = reached_by(crowd, moment, thread);
+        double reached = rsc_crowd_reached(crowd, moment, thread);
         int64_t z = rsc_crowd_last(crowd, moment->phase, thread, &apart, (int64_t)reached - 1,
                                    place_floor(crowd, reached, &best));
         if (z >= 0) keep_later(&best, touch_of(crowd, moment, thread, reached, z));
@@ -519,7 +519,7 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         int64_t place;
         double interval;
         if (!rsc_crowd_own_history(crowd, moment, target, &own_phase, &place, &interval)) return (struct rsc_touch){0};
-        look_at_phase(crowd, own_phase);
+        rsc_crowd_look_at(crowd, own_phase);
         const struct rsc_timeline *own = rsc_crowd_timeline(crowd, own_phase);
         double before = own ? (double)rsc_timeline_time(own, moment->thread, place)
                         : crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP
@@ -533,7 +533,7 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
     if (segment < 0) return (struct rsc_touch){0};
     uint32_t phase = crowd->nest->segment[segment].phase, threads = crowd->plan->threads;
     rsc_crowd_sharers(crowd, phase, target, UINT32_MAX);
-    look_at_phase(crowd, phase);
+    rsc_crowd_look_at(crowd, phase);
     const struct rsc_timeline *timeline = rsc_crowd_timeline(crowd, phase);
     if (timeline) {
         double interval = moment->end - crowd->plan->phase_start[phase] -
@@ -582,7 +582,7 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         int skipped = 0;
         for (uint32_t u = 0; u < threads; u++) {
             double reached = (double)best;
-            if (crowd->length[u] <= (double)best || skipped) reached = reached_by(crowd, &then, u);
+            if (crowd->length[u] <= (double)best || skipped) reached = rsc_crowd_reached(crowd, &then, u);
             else skipped = 1;
             if (reached < crowd->length[u]) after += crowd->length[u] - reached;
         }
@@ -592,7 +592,7 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         int iid = crowd->interleave->kind == RSC_INTERLEAVE_IID;
         then.clock = iid ? chance_gamma(chance, (double)best + 1) : (double)best;
         then.turn = iid ? 0 : chance_even(chance);
-        then.spread = sqrt(drift_variance(crowd, then.clock));
+        then.spread = sqrt(rsc_drift_variance(crowd->interleave, then.clock));
         after = crowd->total - (double)best - 1 - made_by_others(crowd, &then, then.clock + then.turn);
         if (after < 0) after = 0;
     }

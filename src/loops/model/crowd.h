@@ -37,6 +37,7 @@ struct rsc_crowd {
     uint32_t *sharer, sharer_count;
     int alike;      /* some references touch it at the same places in every thread */
     double *reached; /* [threads] */
+    int64_t *from, *to; /* [threads]: places of a window */
     /* Phases whose interleaving is drawn completely. */
     struct rsc_timeline **drawn; /* [phases]; NULL: not, or not yet */
     uint64_t runs_kept;
@@ -80,6 +81,15 @@ struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_m
 /* The last touch by another thread in the phase, if it is more recent than `than` (found or not). */
 struct rsc_touch rsc_crowd_others(struct rsc_crowd *crowd, const struct rsc_moment *moment,
                                   const struct rsc_target *target, const struct rsc_touch *than);
+/*
+ * crowd_window.c: marks the lines that all threads use between the last use of the point's line and the point;
+ * `in_phase`: that use is in the same phase, by the thread itself at place `own` or (-1) by another. RSC_ELIMIT: they
+ * take more than `runs` runs.
+ */
+struct rsc_touched;
+int rsc_crowd_mark_window(struct rsc_crowd *crowd, struct rsc_touched *touched, const struct rsc_moment *moment,
+                          const struct rsc_touch *since, int in_phase, int64_t own, uint64_t runs);
+
 /* The last touch by any thread in an earlier phase. */
 struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_moment *moment,
                                    const struct rsc_target *target);
@@ -104,6 +114,11 @@ void rsc_crowd_drawn_free(struct rsc_crowd *crowd);
 #define RSC_CROWD_PHASES 64
 int rsc_crowd_own_history(struct rsc_crowd *crowd, const struct rsc_moment *moment, const struct rsc_target *target,
                           uint32_t *phase, int64_t *place, double *interval);
+
+/* Fills length[], shortest, longest and total. */
+void rsc_crowd_look_at(struct rsc_crowd *crowd, uint32_t phase);
+/* References another thread would have made in its phase if the phase were endless. */
+double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread);
 
 /* Fills sharer[] and alike for a phase, without thread `except`. */
 void rsc_crowd_sharers(struct rsc_crowd *crowd, uint32_t phase, const struct rsc_target *target, uint32_t except);

@@ -8,7 +8,7 @@
 #include "estimate/statistics.h"
 
 #define DISTANCES_EXACT 64.0 /* shorter distances are those of simulated windows */
-#define DISTANCE_SHARE 0.03
+#define DISTANCE_SHARE 0.01
 #define DISTANCE_PICKS 0.008 /* of all lines: about half of what each line looked at stands for */
 
 size_t rsc_loops_grid(uint64_t lines, uint64_t *size) {
@@ -35,9 +35,10 @@ void rsc_loops_tally_free(struct rsc_loops_tally *tally) {
 
 int rsc_loops_tally_new(struct rsc_loops_tally *tally, const struct rsc_loops_samples *samples, uint32_t references,
                         const uint64_t *size, size_t sizes) {
-    *tally = (struct rsc_loops_tally){.sizes = sizes, .cold = samples->cold / samples->references};
-    tally->by = calloc((size_t)references * (sizes + 1) + 1, sizeof *tally->by);
-    tally->weight = calloc(references + (size_t)1, sizeof *tally->weight);
+    uint32_t strata = samples->strata ? samples->strata->count : references;
+    *tally = (struct rsc_loops_tally){.sizes = sizes, .strata = strata, .cold = samples->cold / samples->references};
+    tally->by = calloc((size_t)strata * (sizes + 1) + 1, sizeof *tally->by);
+    tally->weight = calloc(strata + (size_t)1, sizeof *tally->weight);
     tally->ratio = calloc(sizes + 1, sizeof *tally->ratio);
     if (!tally->by || !tally->weight || !tally->ratio) {
         rsc_loops_tally_free(tally);
@@ -46,27 +47,47 @@ int rsc_loops_tally_new(struct rsc_loops_tally *tally, const struct rsc_loops_sa
     for (size_t i = 0; i < samples->count; i++) {
         const struct rsc_reuse_sample *sample = &samples->sample[i];
         if (sample->interval <= 0) continue;
-        uint32_t r = samples->reference[i];
-        tally->by[(size_t)r * (sizes + 1) + sizes_up_to(size, sizes, sample->distance)]++;
-        tally->weight[r] += sample->weight;
+        uint32_t s = samples->strata ? samples->stratum[i] : samples->reference[i];
+        tally->by[(size_t)s * (sizes + 1) + sizes_up_to(size, sizes, sample->distance)]++;
+        tally->weight[s] += sample->weight;
         tally->all += sample->weight;
     }
-    for (uint32_t r = 0; r < references; r++) {
-        double *by = tally->by + (size_t)r * (sizes + 1);
+    for (uint32_t s = 0; s < strata; s++) {
+        double *by = tally->by + (size_t)s * (sizes + 1);
         for (size_t g = sizes; g-- > 0;) by[g] += by[g + 1];
         for (size_t g = 0; g < sizes && by[0] > 0 && tally->all > 0; g++)
-            tally->ratio[g] += tally->weight[r] / tally->all * by[g + 1] / by[0];
+            tally->ratio[g] += tally->weight[s] / tally->all * by[g + 1] / by[0];
     }
     for (size_t g = 0; g < sizes; g++)
         tally->ratio[g] = tally->cold + (1 - tally->cold) * (tally->ratio[g] < 1 ? tally->ratio[g] : 1);
     return 0;
 }
 
-double rsc_loops_tally_variance(const struct rsc_loops_tally *tally, uint32_t reference, size_t g) {
-    const double *by = tally->by + (size_t)reference * (tally->sizes + 1);
+double rsc_loops_tally_variance(const struct rsc_loops_tally *tally, uint32_t stratum, size_t g) {
+    const double *by = tally->by + (size_t)stratum * (tally->sizes + 1);
     if (by[0] <= 0 || tally->all <= 0) return 0;
-    double part = (1 - tally->cold) * tally->weight[reference] / tally->all, p = (by[g + 1] + 0.5) / (by[0] + 1);
+    double part = (1 - tally->cold) * tally->weight[stratum] / tally->all, p = (by[g + 1] + 0.5) / (by[0] + 1);
     return part * part * p * (1 - p);
+}
+
+/* The variance of ratio[g] that comes from what each stratum stands for: its share of its reference's points. */
+static double variance_of_shares(const struct rsc_loops_tally *tally, const struct rsc_loops_strata *strata, size_t g) {
+    double variance = 0;
+    for (uint32_t s = 0, end; s < strata->count; s = end) {
+        double sum = 0, misses = 0, squares = 0;
+        for (end = s; end < strata->count && strata->reference[end] == strata->reference[s]; end++) {
+            const double *by = tally->by + (size_t)end * (tally->sizes + 1);
+            double p = by[0] > 0 ? by[g + 1] / by[0] : 0;
+            sum += tally->weight[end];
+            misses += tally->weight[end] * p;
+            squares += tally->weight[end] * p * p;
+        }
+        double part = (1 - tally->cold) / tally->all;
+        if (sum > 0)
+            variance +=
+                part * part * sum * (squares - misses * misses / sum) / (double)(strata->first[end] - strata->first[s]);
+    }
+    return variance;
 }
 
 /*
@@ -74,7 +95,8 @@ double rsc_loops_tally_variance(const struct rsc_loops_tally *tally, uint32_t re
  * share. bench_loops near has the coverage that these give.
  */
 static double distance_error(const struct rsc_loops_samples *samples, double lines) {
-    return lines < DISTANCES_EXACT ? 0 : fmax(DISTANCE_SHARE * lines, DISTANCE_PICKS * samples->lines);
+    return lines < DISTANCES_EXACT ? 0
+                                   : fmax(DISTANCE_SHARE * lines, DISTANCE_PICKS * samples->spread * samples->lines);
 }
 
 int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_count, const uint64_t *size,
@@ -93,9 +115,10 @@ int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_
     }
     for (size_t g = 0; g < sizes && status >= 0; g++) {
         double variance = 0, ratio = tally.ratio[g], cold = tally.cold;
-        for (uint32_t r = 0; r < reference_count; r++)
-            if (tally.by[(size_t)r * (sizes + 1)] > 0)
-                variance += rsc_loops_tally_variance(&tally, r, g) / tally.by[(size_t)r * (sizes + 1)];
+        for (uint32_t s = 0; s < tally.strata; s++)
+            if (tally.by[(size_t)s * (sizes + 1)] > 0)
+                variance += rsc_loops_tally_variance(&tally, s, g) / tally.by[(size_t)s * (sizes + 1)];
+        if (samples->strata) variance += variance_of_shares(&tally, samples->strata, g);
         double half = z * sqrt(variance), low = ratio - hypot(half, ratio - larger.ratio[g]),
                high = ratio + hypot(half, smaller.ratio[g] - ratio);
         if (samples->lines > 0 && (double)size[g] >= samples->lines) ratio = low = high = cold;

@@ -12,14 +12,19 @@
 #include "loops/model/loops_model.h"
 
 #define RSC_BURST_DEFAULT 2000.0
-/* The diffusion of independent draws, the least drift of independent threads. */
-#define RSC_DIFFUSION_DEFAULT 1.0
+/* What fits threads on as many free cores: docs/measured/loops.md, "On free cores". Independent draws have 1. */
+#define RSC_DIFFUSION_DEFAULT 30.0
 /* "drift:recorded": of two threads recorded under QEMU. How it was obtained: docs/measured/loops.md, "Against recordings". */
 #define RSC_DIFFUSION_RECORDED 8000.0
 
 /* The block length that limits the standard deviation of a block's pace to a half. */
 static inline double rsc_drift_block(const struct rsc_interleave *interleave) {
     return interleave->diffusion > 64 ? 4 * interleave->diffusion : 256;
+}
+/* Variance of a thread's progress in a time of `ago`; the pace is even within a drift block. */
+static inline double rsc_drift_variance(const struct rsc_interleave *interleave, double ago) {
+    double block = rsc_drift_block(interleave);
+    return interleave->diffusion * ago * (ago < block ? ago / block : 1);
 }
 
 #endif

@@ -38,6 +38,15 @@ static int out_of_time(const struct rsc_loop_program *program, uint32_t region, 
     return rsc_fail(error, RSC_ELIMIT, "%s: out of time", program->region[region].name);
 }
 
+static int is_rectangular(const struct rsc_nest *nest) {
+    for (uint32_t r = 0; r < nest->reference_count; r++) {
+        if (nest->reference[r]->check_count) return 0;
+        for (uint32_t d = 0; d < nest->reference[r]->path_length; d++)
+            if (!nest->reference[r]->path[d]->fixed) return 0;
+    }
+    return 1;
+}
+
 int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loop_program *program, uint32_t region,
                            const struct rsc_loops_options *options, struct rsc_error *error) {
     if (region >= program->region_count)
@@ -71,6 +80,7 @@ int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loo
     }
     if (status >= 0) {
         analysis->distinct = rsc_distinct_sum(analysis->nest, analysis->lines);
+        analysis->rectangular = is_rectangular(analysis->nest);
         analysis->references = (uint64_t)plan->phase_start[analysis->nest->phase_count];
     }
     for (uint32_t i = 0; i < program->array_count; i++) analysis->has_private |= program->array[i].is_private;
@@ -92,6 +102,7 @@ int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loo
 void rsc_loops_analysis_free(struct rsc_loops_analysis *analysis) {
     if (!analysis) return;
     rsc_points_free(&analysis->points);
+    rsc_loops_strata_free(&analysis->strata);
     rsc_nest_free(analysis->nest);
     free(analysis->normal);
     free(analysis->lines);

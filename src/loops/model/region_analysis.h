@@ -5,6 +5,7 @@
 #include "loops/model/crowd.h"
 #include "loops/model/footprint.h"
 #include "loops/model/loops_model.h"
+#include "loops/model/strata.h"
 #include "loops/model/windows.h"
 #include "loops/nest/distinct.h"
 
@@ -17,10 +18,12 @@ struct rsc_loops_analysis {
     struct rsc_loops_options options;
     struct rsc_nest *nest;
     struct rsc_points points;
+    struct rsc_loops_strata strata; /* empty: not needed yet */
     uint64_t *lines;               /* distinct lines of each space (nest.h), at the number of threads last analysed */
     struct rsc_distinct_picks *picks; /* by space */
     uint64_t references, distinct; /* at one thread */
     int has_private;               /* some arrays are private to threads */
+    int rectangular;               /* all bounds are constant, and nothing is conditional: less work is enough */
     float *normal;
 };
 
@@ -29,16 +32,20 @@ struct rsc_loops_samples {
     struct rsc_reuse_sample *sample;
     size_t count;
     uint32_t *reference;
+    uint32_t *stratum; /* [count]; not set if `strata` is NULL: each reference is one then */
+    const struct rsc_loops_strata *strata;
     double references; /* of all threads */
     double cold;       /* first uses: exact */
     double lines;      /* a cache of so many lines has no other misses; 0: not known */
+    double spread;     /* share of long distances that were counted by lines spread over all, not exactly */
 };
 
 /* How often the reuses of each reference miss at each of some sizes. */
 struct rsc_loops_tally {
     size_t sizes;
-    double *by;     /* [reference][sizes + 1]: samples that are reuses; then those that miss at each size */
-    double *weight; /* [reference]: references that these represent */
+    uint32_t strata;
+    double *by;     /* [stratum][sizes + 1]: samples that are reuses; then those that miss at each size */
+    double *weight; /* [stratum]: references that these represent */
     double *ratio;  /* [sizes]: miss ratio of all, first uses included */
     double all;     /* sum of weight */
     double cold;    /* first uses per reference */
@@ -46,8 +53,8 @@ struct rsc_loops_tally {
 int rsc_loops_tally_new(struct rsc_loops_tally *tally, const struct rsc_loops_samples *samples, uint32_t references,
                         const uint64_t *size, size_t sizes);
 void rsc_loops_tally_free(struct rsc_loops_tally *tally);
-/* What one sample of a reference adds to the variance of ratio[g]; n samples add an n-th of it. */
-double rsc_loops_tally_variance(const struct rsc_loops_tally *tally, uint32_t reference, size_t g);
+/* What one sample of a stratum adds to the variance of ratio[g]; n samples add an n-th of it. */
+double rsc_loops_tally_variance(const struct rsc_loops_tally *tally, uint32_t stratum, size_t g);
 
 /* A curve over `size` from samples with distances. */
 int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_count, const uint64_t *size,
@@ -63,16 +70,15 @@ size_t rsc_loops_grid(uint64_t lines, uint64_t *size);
 int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                            const struct rsc_interleave *interleave, uint32_t every, double distinct,
                            struct rsc_loops_samples *samples, struct rsc_windows *windows, struct rsc_error *error);
+/* References of all threads between the point and the last use of its line, the point counted; 0: it is the first. */
+double rsc_loops_interval(struct rsc_crowd *crowd, const struct rsc_point *point, struct rsc_moment *moment);
 /* The random numbers of point number `at`: a point looked at again is at the same moment. */
 static inline void rsc_loops_draw_as(struct rsc_crowd *crowd, size_t at) {
     rsc_rng_seed(&crowd->chance.rng, crowd->seed + 0x9E3779B97F4A7C15u * (at + 1), 61);
 }
-/*
- * counted_lines.c: corrects the distances of long reuses by counts of some of them. Samples are those of all points,
- * in order.
- */
+/* counted_lines.c: corrects the distances of long reuses by counts of some of them. Sample i is of point number at[i]. */
 int rsc_loops_count_lines(const struct rsc_loops_analysis *analysis, struct rsc_crowd *crowd,
-                          const struct rsc_points *points, struct rsc_loops_samples *samples);
+                          const struct rsc_points *points, const uint32_t *at, struct rsc_loops_samples *samples);
 /* By the paper's model: private intervals at the base number of threads, converted to `threads`. */
 int rsc_loops_sample_racetrack(struct rsc_loops_analysis *analysis, uint32_t threads, uint32_t every,
                                struct rsc_loops_samples *samples, struct rsc_error *error);

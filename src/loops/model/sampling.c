@@ -2,8 +2,8 @@
  * sampling.c - which references of a region are looked at, and how long ago their lines were used.
  *
  * An explicit number of samples is divided among references by their frequency. By default a pilot of PILOT_POINTS
- * shows which references the error comes from, most of them being short reuses with no error at all. These get the
- * points (Neyman allocation: frequency times standard deviation), as many as the error needs that is left between
+ * shows which strata (strata.h) the error comes from, most of them being short reuses with no error at all. These get
+ * the points (Neyman allocation: frequency times standard deviation), as many as the error needs that is left between
  * 32 KiB and the footprint, within what a further number of threads may cost.
  */
 #include "loops/model/region_analysis.h"
@@ -13,22 +13,24 @@
 
 #include "base/fail.h"
 
-#define PILOT_POINTS 512u
+#define PILOT_POINTS 768u
 /* Relative standard error wanted at each size: a factor of 1.25 is then some four of them. */
 #define ERROR_WANTED 0.05
 #define ERROR_LINES 512u /* 32 KiB */
-/* A further number of threads may cost WORK searches (some 8 ms), but POINTS_ENOUGH points are allowed. */
-#define WORK 15000.0
-#define POINTS_ENOUGH 1536.0
+/* A further number of threads may cost WORK searches (some 12 ms), but POINTS_ENOUGH points are allowed. */
+#define WORK 20000.0
+#define WORK_RECTANGULAR 8000.0
+#define POINTS_ENOUGH 1280.0
 #define POINTS_FEWEST 1024.0
 #define POINTS_MOST 6144.0
-#define POINTS_SHARED 768.0 /* points that references get by frequency in any case, for sizes below */
+#define PILOT_LEAST 4.0 /* of each stratum */
 
 int rsc_loops_samples_new(struct rsc_loops_samples *samples, size_t count, struct rsc_error *error) {
     memset(samples, 0, sizeof *samples);
     samples->sample = calloc(count + 1, sizeof *samples->sample);
     samples->reference = calloc(count + 1, sizeof *samples->reference);
-    if (samples->sample && samples->reference) return 0;
+    samples->stratum = calloc(count + 1, sizeof *samples->stratum);
+    if (samples->sample && samples->reference && samples->stratum) return 0;
     rsc_loops_samples_free(samples);
     return rsc_fail_memory(error, "samples of loops");
 }
@@ -36,6 +38,7 @@ int rsc_loops_samples_new(struct rsc_loops_samples *samples, size_t count, struc
 void rsc_loops_samples_free(struct rsc_loops_samples *samples) {
     free(samples->sample);
     free(samples->reference);
+    free(samples->stratum);
     memset(samples, 0, sizeof *samples);
 }
 
@@ -84,18 +87,38 @@ static int know_first_uses(const struct rsc_loops_analysis *analysis, struct rsc
     return 0;
 }
 
-static void sample_point(struct rsc_crowd *crowd, const struct rsc_point *point, struct rsc_loops_samples *samples) {
+double rsc_loops_interval(struct rsc_crowd *crowd, const struct rsc_point *point, struct rsc_moment *moment) {
     struct rsc_target target = rsc_crowd_target(crowd, point);
-    struct rsc_moment moment = rsc_crowd_moment(crowd, point);
-    struct rsc_touch touch = rsc_crowd_own_touch(crowd, &moment, rsc_crowd_own(crowd, &moment, &target));
-    struct rsc_touch other = rsc_crowd_others(crowd, &moment, &target, &touch);
+    *moment = rsc_crowd_moment(crowd, point);
+    struct rsc_touch touch = rsc_crowd_own_touch(crowd, moment, rsc_crowd_own(crowd, moment, &target));
+    struct rsc_touch other = rsc_crowd_others(crowd, moment, &target, &touch);
     if (other.found) touch = other;
-    if (!touch.found) touch = rsc_crowd_earlier(crowd, &moment, &target);
+    if (!touch.found) touch = rsc_crowd_earlier(crowd, moment, &target);
+    return touch.found ? touch.interval : 0;
+}
+
+/* Looks at point number `at`, unless `known` is what was seen there; its weight is `times` its own. */
+static int sample_point(struct rsc_crowd *crowd, const struct rsc_points *points, size_t at, double times,
+                        const struct rsc_reuse_sample *known, struct rsc_loops_samples *samples,
+                        struct rsc_error *error) {
+    const struct rsc_point *point = &points->point[at];
+    struct rsc_nest *nest = crowd->nest;
+    struct rsc_reuse_sample seen = {0};
+    if (known) {
+        seen.end = known->end;
+        seen.interval = known->interval;
+    } else {
+        struct rsc_moment moment;
+        rsc_loops_draw_as(crowd, at);
+        seen.interval = rsc_loops_interval(crowd, point, &moment);
+        seen.end = moment.end;
+    }
     const struct rsc_view *view = rsc_plan_view(crowd->plan, point->segment);
-    double runs = view && view->who == RSC_RUN_BY_ALL ? view->threads : 1;
+    seen.weight = point->weight * times * (view && view->who == RSC_RUN_BY_ALL ? view->threads : 1);
     samples->reference[samples->count] = point->reference;
-    samples->sample[samples->count++] = (struct rsc_reuse_sample){
-        .end = moment.end, .interval = touch.found ? touch.interval : 0, .weight = point->weight * runs};
+    samples->sample[samples->count++] = seen;
+    if (nest->status >= 0 && !rsc_nest_stopped(nest)) return 0;
+    return rsc_fail(error, nest->status, "%s: this nest is too large to analyse", nest->region->name);
 }
 
 /* Weighs samples by the first uses that are known, and fills their distances from their intervals. */
@@ -111,54 +134,76 @@ static int find_distances(const struct rsc_loops_analysis *analysis, const struc
 }
 
 /* Looks at every `every`-th point of each reference. */
-static int look(struct rsc_loops_analysis *analysis, struct rsc_crowd *crowd, const struct rsc_points *points,
-                uint32_t every, struct rsc_loops_samples *samples, struct rsc_error *error) {
-    struct rsc_nest *nest = analysis->nest;
-    int status = rsc_loops_samples_new(samples, points->count, error);
+static int look(struct rsc_loops_analysis *analysis, struct rsc_crowd *crowd, uint32_t every, uint32_t *which,
+                struct rsc_loops_samples *samples, struct rsc_error *error) {
+    const struct rsc_points *points = &analysis->points;
+    int status = 0;
     for (size_t i = 0; status >= 0 && i < points->count; i++) {
-        const struct rsc_point *point = &points->point[i];
-        uint32_t place = (uint32_t)i - points->first[point->reference];
+        uint32_t place = (uint32_t)i - points->first[points->point[i].reference];
         if (every > 1 && place % every && place >= RSC_POINTS_LEAST) continue;
-        rsc_loops_draw_as(crowd, i);
-        sample_point(crowd, point, samples);
-        if (nest->status < 0 || rsc_nest_stopped(nest))
-            status = rsc_fail(error, nest->status, "%s: this nest is too large to analyse", nest->region->name);
+        which[samples->count] = (uint32_t)i;
+        status = sample_point(crowd, points, i, 1, NULL, samples, error);
     }
-    if (status >= 0) rsc_loops_samples_weigh(points, samples, crowd->plan->phase_start[nest->phase_count]);
+    if (status >= 0) rsc_loops_samples_weigh(points, samples, crowd->plan->phase_start[analysis->nest->phase_count]);
     return status;
 }
 
+/* Looks at the first wanted[s] points of each stratum; those of the pilot (if not NULL) are known, the first of each. */
+static int look_at_strata(struct rsc_crowd *crowd, const struct rsc_loops_strata *strata, const uint64_t *wanted,
+                          const struct rsc_loops_samples *pilot, uint32_t *which, struct rsc_loops_samples *samples,
+                          struct rsc_error *error) {
+    double sum = 0, references = crowd->plan->phase_start[crowd->nest->phase_count];
+    size_t next = 0; /* of the pilot */
+    int status = 0;
+    samples->strata = strata;
+    for (uint32_t s = 0; s < strata->count; s++)
+        for (uint32_t k = 0; status >= 0 && k < wanted[s]; k++) {
+            double times = (double)(strata->first[s + 1] - strata->first[s]) / (double)wanted[s];
+            const struct rsc_reuse_sample *known = NULL;
+            if (pilot && next < pilot->count && pilot->stratum[next] == s) known = &pilot->sample[next++];
+            samples->stratum[samples->count] = s;
+            which[samples->count] = strata->first[s] + k;
+            status = sample_point(crowd, &strata->points, strata->first[s] + k, times, known, samples, error);
+        }
+    for (size_t i = 0; i < samples->count; i++) sum += samples->sample[i].weight;
+    for (size_t i = 0; sum > 0 && i < samples->count; i++) samples->sample[i].weight *= references / sum;
+    samples->references = references;
+    return status;
+}
+
+static uint64_t at_most(uint64_t wanted, const struct rsc_loops_strata *strata, uint32_t stratum) {
+    uint64_t most = strata->first[stratum + 1] - strata->first[stratum];
+    return wanted < most ? wanted : most;
+}
+
 /*
- * Chooses the points of each reference. With scores s, reference r of share w and chance p to miss at a size gets
- * n s(r) / sum of s; the variance at that size is then sum of s / n * sum over r of w^2 p (1 - p) / s(r).
+ * Chooses the points of each stratum. With scores s, stratum h of share w and chance p to miss at a size gets
+ * n s(h) / sum of s; the variance at that size is then sum of s / n * sum over h of w^2 p (1 - p) / s(h).
  */
-static int allocate(const struct rsc_loops_analysis *analysis, const struct rsc_loops_samples *pilot, double most,
+static int allocate(const struct rsc_loops_strata *strata, const struct rsc_loops_samples *pilot, double most,
                     uint64_t *wanted) {
-    uint32_t references = analysis->nest->reference_count;
     uint64_t size[RSC_LOOPS_GRID_MAX];
     size_t sizes = rsc_loops_grid((uint64_t)pilot->lines, size);
     struct rsc_loops_tally tally = {0};
-    double *score = calloc(references + (size_t)1, sizeof *score), sum = 0, worst = 0, total = 0;
-    int status = score ? rsc_loops_tally_new(&tally, pilot, references, size, sizes) : RSC_ENOMEM;
-    for (uint32_t r = 0; status >= 0 && r < references; r++) {
+    double *score = calloc(strata->count + (size_t)1, sizeof *score), sum = 0, worst = 0;
+    int status = score ? rsc_loops_tally_new(&tally, pilot, 0, size, sizes) : RSC_ENOMEM;
+    for (uint32_t s = 0; status >= 0 && s < strata->count; s++) {
         for (size_t g = 0; g < sizes && (double)size[g] < pilot->lines; g++)
-            score[r] += rsc_loops_tally_variance(&tally, r, g) / (tally.ratio[g] * tally.ratio[g]);
-        score[r] = sqrt(score[r] / (double)sizes);
-        sum += score[r];
-        total += (double)analysis->points.references[r];
+            score[s] += rsc_loops_tally_variance(&tally, s, g) / (tally.ratio[g] * tally.ratio[g]);
+        score[s] = sqrt(score[s] / (double)sizes);
+        sum += score[s];
     }
     for (size_t g = 0; status >= 0 && g < sizes && (double)size[g] < pilot->lines; g++) {
         double error = 0;
         if (size[g] < ERROR_LINES) continue;
-        for (uint32_t r = 0; r < references; r++)
-            if (score[r] > 0) error += rsc_loops_tally_variance(&tally, r, g) / score[r];
+        for (uint32_t s = 0; s < strata->count; s++)
+            if (score[s] > 0) error += rsc_loops_tally_variance(&tally, s, g) / score[s];
         worst = fmax(worst, error * sum / (tally.ratio[g] * tally.ratio[g]));
     }
     double points = fmin(fmax(worst / (ERROR_WANTED * ERROR_WANTED), POINTS_FEWEST), most);
-    for (uint32_t r = 0; status >= 0 && r < references; r++) {
-        double by_score = sum > 0 ? points * score[r] / sum : 0,
-               by_share = POINTS_SHARED * (double)analysis->points.references[r] / total;
-        wanted[r] = (uint64_t)fmax(fmax(by_score, by_share) + 0.5, RSC_POINTS_LEAST);
+    for (uint32_t s = 0; status >= 0 && s < strata->count; s++) {
+        uint64_t by_score = sum > 0 ? (uint64_t)(points * score[s] / sum + 0.5) : 0;
+        if (by_score > wanted[s]) wanted[s] = at_most(by_score, strata, s);
     }
     rsc_loops_tally_free(&tally);
     free(score);
@@ -168,25 +213,30 @@ static int allocate(const struct rsc_loops_analysis *analysis, const struct rsc_
 /* By default: a pilot, then the points that its error asks for. */
 static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc_crowd *crowd, double distinct,
                                  struct rsc_loops_samples *samples, struct rsc_error *error) {
-    struct rsc_nest *nest = analysis->nest;
-    struct rsc_points points = {0};
+    const struct rsc_loops_strata *strata;
     struct rsc_loops_samples pilot = {0};
-    uint64_t *wanted = calloc(nest->reference_count + (size_t)1, sizeof *wanted), before = crowd->search->searches;
-    int status = wanted ? 0 : rsc_fail_memory(error, "samples of loops");
-    if (status >= 0)
-        status = look(analysis, crowd, &analysis->points, (uint32_t)(analysis->points.count / PILOT_POINTS) + 1, &pilot,
-                      error);
+    int status = rsc_loops_strata_get(analysis, &strata, error);
+    if (status < 0) return status;
+    uint64_t *wanted = calloc(strata->count + (size_t)1, sizeof *wanted), before = crowd->search->searches;
+    uint32_t *which = malloc((strata->points.count + 1) * sizeof *which);
+    if (!wanted || !which) status = rsc_fail_memory(error, "samples of loops");
+    if (status >= 0) status = rsc_loops_samples_new(&pilot, strata->points.count, error);
+    if (status >= 0) status = rsc_loops_samples_new(samples, strata->points.count, error);
+    for (uint32_t s = 0; status >= 0 && s < strata->count; s++) {
+        double share = (double)(strata->first[s + 1] - strata->first[s]) / (double)strata->points.count;
+        wanted[s] = at_most((uint64_t)fmax(PILOT_POINTS * share, PILOT_LEAST), strata, s);
+    }
+    if (status >= 0) status = look_at_strata(crowd, strata, wanted, NULL, which, &pilot, error);
+    double work = analysis->rectangular ? WORK_RECTANGULAR : WORK;
     double each = (double)(crowd->search->searches - before) / (double)(pilot.count + 1) + crowd->plan->threads / 10.0;
     if (status >= 0) status = find_distances(analysis, crowd->plan, distinct, &pilot);
-    if (status >= 0) status = allocate(analysis, &pilot, fmin(fmax(WORK / each, POINTS_ENOUGH), POINTS_MOST), wanted);
-    if (status >= 0)
-        status = rsc_points_draw(&points, &analysis->points, nest, wanted, analysis->options.seed + 1, error);
-    if (status >= 0) status = look(analysis, crowd, &points, 1, samples, error);
+    if (status >= 0) status = allocate(strata, &pilot, fmin(fmax(work / each, POINTS_ENOUGH), POINTS_MOST), wanted);
+    if (status >= 0) status = look_at_strata(crowd, strata, wanted, &pilot, which, samples, error);
     if (status >= 0) status = find_distances(analysis, crowd->plan, distinct, samples);
-    if (status >= 0) status = rsc_loops_count_lines(analysis, crowd, &points, samples);
-    rsc_points_free(&points);
+    if (status >= 0) status = rsc_loops_count_lines(analysis, crowd, &strata->points, which, samples);
     rsc_loops_samples_free(&pilot);
     free(wanted);
+    free(which);
     return status;
 }
 
@@ -199,9 +249,14 @@ int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_searc
     if (status >= 0 && every == 1 && analysis->options.samples == RSC_LOOPS_SAMPLES_AUTO)
         status = look_where_it_matters(analysis, crowd, distinct, samples, error);
     else if (status >= 0) {
-        status = look(analysis, crowd, &analysis->points, every, samples, error);
+        uint32_t *which = malloc((analysis->points.count + 1) * sizeof *which);
+        status = which ? rsc_loops_samples_new(samples, analysis->points.count, error)
+                       : rsc_fail_memory(error, "samples of loops");
+        if (status >= 0) status = look(analysis, crowd, every, which, samples, error);
         if (status >= 0) status = find_distances(analysis, search->plan, distinct, samples);
-        if (status >= 0 && every == 1) status = rsc_loops_count_lines(analysis, crowd, &analysis->points, samples);
+        if (status >= 0 && every == 1)
+            status = rsc_loops_count_lines(analysis, crowd, &analysis->points, which, samples);
+        free(which);
     }
     if (status >= 0 && windows) status = rsc_windows_look(windows, crowd, error);
     rsc_crowd_free(crowd);

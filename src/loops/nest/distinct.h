@@ -1,14 +1,11 @@
 /*
  * distinct.h - counts the distinct lines of a region exactly, without enumerating
- * every reference: variables that change neither the address nor the loops inside
- * them are set once, and an innermost run of addresses is marked as a range.
+ * every reference.
  */
 #ifndef RSC_LOOPS_NEST_DISTINCT_H
 #define RSC_LOOPS_NEST_DISTINCT_H
 
-#include "loops/search/last_touch.h"
-
-#define RSC_ALL_THREADS UINT32_MAX
+#include "loops/nest/marking.h"
 
 #define RSC_DISTINCT_PICKS 512u /* of each space */
 
@@ -29,6 +26,12 @@ int rsc_distinct_lines(struct rsc_search *search, uint32_t thread, uint64_t line
 
 /* Again for private arrays alone, all threads of the plan together. */
 int rsc_distinct_own(struct rsc_search *search, uint64_t line_bytes, uint64_t *lines, struct rsc_error *error);
+
+/*
+ * If another reference of the item touches all that the one at search->by_item[at] does, in each iteration of the loops
+ * around that other one: how many those loops are, plus 1; 0: none does. Of two alike, the first counts.
+ */
+uint32_t rsc_distinct_covered(const struct rsc_search *search, uint32_t item, uint32_t at);
 
 /* The sum over all spaces. */
 uint64_t rsc_distinct_sum(const struct rsc_nest *nest, const uint64_t *lines);

@@ -1,0 +1,252 @@
+/* marking.c - see marking.h. */
+#include "loops/nest/marking.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GAPS_PER_RUN 32 /* lines of a run that has gaps, marked in the time of one that has none */
+#define GAPS_AT_ONCE 4096 /* between looks at the watch */
+
+void rsc_mark_lines(struct rsc_marking *marking, int64_t from, int64_t to) {
+    uint64_t a = (uint64_t)(from - marking->first_line), b = (uint64_t)(to - marking->first_line);
+    uint64_t *word = marking->bitmap + a / 64, *end = marking->bitmap + b / 64;
+    uint64_t head = ~UINT64_C(0) << (a % 64), tail = ~UINT64_C(0) >> (63 - b % 64);
+    if (word == end) {
+        *word |= head & tail;
+        return;
+    }
+    *word++ |= head;
+    while (word < end) *word++ = ~UINT64_C(0);
+    *end |= tail;
+}
+
+int rsc_mark_checks_hold(const struct rsc_marking *marking, uint32_t depth) {
+    const struct rsc_nest_node *reference = marking->reference;
+    for (uint32_t i = 0; i < reference->check_count; i++) {
+        struct rsc_nest_node guard = {.condition = (struct rsc_nest_condition *)reference->check[i],
+                                      .condition_count = 1};
+        if (reference->check[i]->deepest == depth && !rsc_nest_guard_holds(&guard, marking->value)) return 0;
+    }
+    return 1;
+}
+
+static int64_t stride_of(const struct rsc_nest_node *reference, uint32_t depth) {
+    for (uint32_t i = 0; i < reference->address.count; i++)
+        if (reference->address.depth[i] == depth)
+            return reference->address.coefficient[i] * reference->path[depth]->step;
+    return 0;
+}
+
+/* A loop that nothing inside depends on: its addresses are a run. */
+int rsc_mark_run(struct rsc_marking *marking, uint32_t depth, int64_t first, int64_t trip) {
+    const struct rsc_nest_node *reference = marking->reference;
+    if (trip <= 0) return 0;
+    int64_t stride = stride_of(reference, depth);
+    marking->value[depth] = first;
+    int64_t address = rsc_nest_affine_at(&reference->address, marking->value);
+    if (llabs(stride) <= 1ll << marking->line_shift) {
+        int64_t end = address + stride * (trip - 1);
+        rsc_mark_lines(marking, (address < end ? address : end) >> marking->line_shift,
+                       (address < end ? end : address) >> marking->line_shift);
+        marking->runs++;
+    } else {
+        for (int64_t k = 0; k < trip; k++, address += stride) {
+            rsc_mark_lines(marking, address >> marking->line_shift, address >> marking->line_shift);
+            if (k % GAPS_AT_ONCE == GAPS_AT_ONCE - 1 && rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
+        }
+        marking->runs += 1 + (uint64_t)trip / GAPS_PER_RUN;
+    }
+    return marking->runs_max && marking->runs > marking->runs_max ? RSC_ELIMIT : 0;
+}
+
+/* Sets the loops inside `depth`, none of which matters, to the iterations that have the most; 0: one has none. */
+static int inner_runs(struct rsc_marking *marking, uint32_t depth) {
+    const struct rsc_nest_node *reference = marking->reference;
+    for (uint32_t d = depth + 1; d < reference->path_length; d++) {
+        int64_t first, trip = rsc_nest_trip(reference->path[d], marking->value, &first);
+        if (trip <= 0) return 0;
+        marking->value[d] = marking->at_last >> d & 1 ? first + (trip - 1) * reference->path[d]->step : first;
+    }
+    return 1;
+}
+
+/* Whether the iterations of `depth` whose inner loops run are neighbours: bounds are minima and maxima, steps are 1. */
+static int is_convex(const struct rsc_nest_node *reference, uint32_t depth) {
+    for (uint32_t d = depth + 1; d < reference->path_length; d++) {
+        const struct rsc_nest_node *loop = reference->path[d];
+        if (llabs(loop->step) != 1) return 0;
+        for (uint32_t i = 0; i < loop->first_count; i++)
+            if (loop->first[i].rounding != RSC_ROUND_NONE) return 0;
+        for (uint32_t i = 0; i < loop->last_count; i++)
+            if (loop->last[i].rounding != RSC_ROUND_NONE) return 0;
+    }
+    return 1;
+}
+
+/*
+ * Whether the `*trip` iterations of `depth` from `*first` on make one run of addresses: no deeper variable matters,
+ * and no condition depends on this one. Leaves out iterations at both ends whose inner loops have none.
+ */
+static int is_run(struct rsc_marking *marking, uint32_t depth, int64_t *first, int64_t *trip) {
+    const struct rsc_nest_node *reference = marking->reference;
+    int64_t step = reference->path[depth]->step, from = *first, count = *trip;
+    if (marking->matters >> (depth + 1)) return 0;
+    if (marking->thread != RSC_ALL_THREADS && depth < marking->item->node->depth)
+        return 0; /* the owner is decided inside */
+    for (uint32_t i = 0; i < reference->check_count; i++)
+        if (reference->check[i]->value.depths >> depth & 1) return 0;
+    marking->value[depth] = from;
+    if (!(reference->inner_depths[depth] >> depth & 1)) {
+        if (!inner_runs(marking, depth)) *trip = 0;
+        return 1;
+    }
+    if (!is_convex(reference, depth)) return 0;
+    for (; count && !inner_runs(marking, depth); count--) marking->value[depth] = from += step;
+    for (marking->value[depth] = from + (count - 1) * step; count && !inner_runs(marking, depth); count--)
+        marking->value[depth] -= step;
+    *first = from;
+    *trip = count;
+    return 1;
+}
+
+static int go_through_share(struct rsc_marking *marking) {
+    const struct rsc_nest_item *item = marking->item;
+    uint32_t depth = item->node->depth, segment = UINT32_MAX;
+    struct rsc_nest *nest = marking->search->nest;
+    int64_t outer[RSC_LOOP_DEPTH_MAX];
+    memcpy(outer, marking->value, sizeof outer);
+    int64_t found = rsc_find_segment(marking->search, marking->item_index, outer);
+    if (found < 0) return 0;
+    segment = (uint32_t)found;
+    const struct rsc_view *view = rsc_plan_view(marking->search->plan, segment);
+    if (!view) return nest->status;
+    int64_t count = rsc_view_iterations(view, marking->thread);
+    uint32_t own = ((1u << item->group) - 1) << depth;
+    if (count > 1 && !(marking->matters & own)) count = 1;
+    if (count && item->group == 1 && view->split == RSC_SPLIT_BLOCK) {
+        rsc_nest_group_values(item, marking->value, rsc_view_iteration(view, marking->thread, 0));
+        int64_t first = marking->value[depth], trip = count;
+        if (is_run(marking, depth, &first, &trip)) return rsc_mark_run(marking, depth, first, trip);
+    }
+    for (int64_t m = 0; m < count; m++) {
+        if (rsc_nest_stopped(nest)) return RSC_ELIMIT;
+        rsc_nest_group_values(item, marking->value, rsc_view_iteration(view, marking->thread, m));
+        int holds = 1;
+        for (uint32_t g = 0; g < item->group; g++) holds &= rsc_mark_checks_hold(marking, depth + g);
+        int status = holds ? rsc_mark_inside(marking, depth + item->group) : 0;
+        if (status < 0) return status;
+    }
+    return 0;
+}
+
+/*
+ * Where one loop inside `depth` matters and walks across lines while this one walks along them, independently of each
+ * other: a run of this one for each iteration of that one. Returns 0 if they are not so.
+ */
+static int mark_across(struct rsc_marking *marking, uint32_t depth, int64_t first, int64_t trip, int *status) {
+    const struct rsc_nest_node *reference = marking->reference;
+    uint32_t rest = marking->matters >> (depth + 1);
+    if (!rest || rest & (rest - 1)) return 0;
+    uint32_t inner = depth + 1 + (uint32_t)__builtin_ctz(rest);
+    int64_t line = 1ll << marking->line_shift, stride = stride_of(reference, depth), inner_first;
+    if (!stride || llabs(stride) > line || llabs(stride_of(reference, inner)) <= line) return 0;
+    if (marking->thread != RSC_ALL_THREADS && depth < marking->item->node->depth) return 0;
+    if (reference->inner_depths[depth] >> depth & 1 || reference->inner_depths[inner] >> inner & 1) return 0;
+    for (uint32_t i = 0; i < reference->check_count; i++)
+        if (reference->check[i]->value.depths & (1u << depth | 1u << inner)) return 0;
+    marking->value[depth] = first;
+    if (!inner_runs(marking, depth)) return 1; /* some loop has no iterations */
+    int64_t count = rsc_nest_trip(reference->path[inner], marking->value, &inner_first);
+    for (int64_t k = 0; k < count && *status >= 0; k++) {
+        marking->value[inner] = inner_first + k * reference->path[inner]->step;
+        *status = rsc_mark_run(marking, depth, first, trip);
+    }
+    return 1;
+}
+
+int rsc_mark_iterations(struct rsc_marking *marking, uint32_t depth, int64_t first, int64_t trip) {
+    const struct rsc_nest_node *reference = marking->reference;
+    int status = 0;
+    if (!(marking->matters >> depth & 1)) {
+        if (marking->at_last >> depth & 1) first += (trip - 1) * reference->path[depth]->step;
+        trip = 1;
+    }
+    if (is_run(marking, depth, &first, &trip)) return rsc_mark_run(marking, depth, first, trip);
+    if (mark_across(marking, depth, first, trip, &status)) return status;
+    for (int64_t k = 0; k < trip; k++) {
+        if (rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
+        marking->value[depth] = first + k * reference->path[depth]->step;
+        if (rsc_mark_checks_hold(marking, depth)) status = rsc_mark_inside(marking, depth + 1);
+        else if (marking->runs_max && ++marking->runs > marking->runs_max) status = RSC_ELIMIT; /* looking costs too */
+        if (status < 0) return status;
+    }
+    return 0;
+}
+
+int rsc_mark_inside(struct rsc_marking *marking, uint32_t depth) {
+    const struct rsc_nest_node *reference = marking->reference;
+    if (marking->thread != RSC_ALL_THREADS && depth == marking->item->node->depth) {
+        if (marking->item->who == RSC_RUN_SHARED) return go_through_share(marking);
+        if (marking->item->who == RSC_RUN_BY_ONE && marking->thread) return 0;
+        uint32_t limit = marking->item->thread_limit;
+        if (limit && marking->thread >= limit) return 0;
+    }
+    if (depth == reference->path_length) {
+        int64_t line = rsc_nest_affine_at(&reference->address, marking->value) >> marking->line_shift;
+        rsc_mark_lines(marking, line, line);
+        return marking->runs_max && ++marking->runs > marking->runs_max ? RSC_ELIMIT : 0;
+    }
+    int64_t first, trip = rsc_nest_trip(reference->path[depth], marking->value, &first);
+    if (trip <= 0) return 0;
+    return rsc_mark_iterations(marking, depth, first, trip);
+}
+
+/* What a larger value of variable `depth` does to a term: 1: makes it larger, -1: smaller, 0: nothing. */
+static int slope(const struct rsc_nest_term *term, uint32_t count, uint32_t depth, int *mixed) {
+    int all = 0;
+    for (uint32_t t = 0; t < count; t++)
+        for (uint32_t i = 0; i < term[t].value.count; i++) {
+            if (term[t].value.depth[i] != depth) continue;
+            int one = term[t].value.coefficient[i] > 0 ? 1 : -1;
+            if (all && all != one) *mixed = 1;
+            all = one;
+        }
+    return all;
+}
+
+/*
+ * Whether the loops inside loop `depth` have every iteration that they have at any of its values at its largest (1)
+ * or smallest (-1) value; 0: at neither. Their ranges must grow with the value, or shrink, all of them.
+ */
+static int has_most(const struct rsc_nest_node *reference, uint32_t depth) {
+    int all = 0, mixed = 0;
+    for (uint32_t d = depth + 1; d < reference->path_length; d++) {
+        const struct rsc_nest_node *loop = reference->path[d];
+        if (!(loop->bound_depths >> depth & 1)) continue;
+        int up = loop->step > 0 ? 1 : -1, first = -up * slope(loop->first, loop->first_count, depth, &mixed),
+            last = up * slope(loop->last, loop->last_count, depth, &mixed);
+        if (mixed || (first && last && first != last) || (first && llabs(loop->step) != 1)) return 0;
+        int one = first ? first : last;
+        if (all && one && all != one) return 0;
+        if (one) all = one;
+    }
+    return all;
+}
+
+/* Finds the variables that change the address, or the loops inside them so that no value has all the others have. */
+void rsc_marking_aim(struct rsc_marking *marking) {
+    const struct rsc_nest_node *reference = marking->reference;
+    int shared = marking->thread != RSC_ALL_THREADS && marking->item->who == RSC_RUN_SHARED;
+    uint32_t matters = reference->address.depths,
+             inside = shared ? marking->item->node->depth + marking->item->group : 0;
+    marking->at_last = 0;
+    for (uint32_t i = 0; i < reference->check_count; i++) matters |= reference->check[i]->value.depths;
+    if (shared) matters |= marking->item->node->depths; /* the assignment of iterations to threads */
+    for (uint32_t d = 0; d < reference->path_length; d++) {
+        if (matters >> d & 1 || !(reference->inner_depths[d] >> d & 1)) continue;
+        int most = d >= inside ? has_most(reference, d) : 0;
+        if (!most) matters |= 1u << d;
+        else if ((most > 0) == (reference->path[d]->step > 0)) marking->at_last |= 1u << d;
+    }
+    marking->matters = matters;
+}

@@ -1,0 +1,43 @@
+/*
+ * marking.h - marks the lines that a reference touches in a bitmap, without enumerating every instance: variables that
+ * change neither the address nor the loops inside them are set once, and an innermost run of addresses is marked as a
+ * range.
+ */
+#ifndef RSC_LOOPS_NEST_MARKING_H
+#define RSC_LOOPS_NEST_MARKING_H
+
+#include "loops/search/last_touch.h"
+
+#define RSC_ALL_THREADS UINT32_MAX
+
+struct rsc_marking {
+    struct rsc_search *search;
+    const struct rsc_nest_node *reference;
+    const struct rsc_nest_item *item;
+    uint32_t item_index;
+    uint32_t thread; /* or RSC_ALL_THREADS */
+    uint32_t line_shift;
+    uint32_t matters; /* bits of depths that must be enumerated */
+    uint32_t at_last; /* bits of other depths whose last iteration has all that the others have; else the first has */
+    uint64_t *bitmap;
+    int64_t first_line, last_line;
+    uint64_t runs, runs_max;
+    int64_t value[RSC_LOOP_DEPTH_MAX];
+};
+
+/* Sets what matters for marking->reference. */
+void rsc_marking_aim(struct rsc_marking *marking);
+/* Whether the reference's conditions hold whose innermost variable is that of loop `depth`. */
+int rsc_mark_checks_hold(const struct rsc_marking *marking, uint32_t depth);
+/* Marks lines `from` .. `to`. */
+void rsc_mark_lines(struct rsc_marking *marking, int64_t from, int64_t to);
+/*
+ * Marks what the reference touches: in all of loop `depth` and those inside it, for the values of the loops around it;
+ * in `trip` iterations of it from value `first` on; and the same if nothing inside depends on them. RSC_ELIMIT: after
+ * runs_max runs, or when the watch ended it.
+ */
+int rsc_mark_inside(struct rsc_marking *marking, uint32_t depth);
+int rsc_mark_iterations(struct rsc_marking *marking, uint32_t depth, int64_t first, int64_t trip);
+int rsc_mark_run(struct rsc_marking *marking, uint32_t depth, int64_t first, int64_t trip);
+
+#endif
