@@ -660,6 +660,7 @@ static void test_in_step(void **state) {
         sampler->threads[0].countdown = 1;
         for (uint64_t line = 1; line <= 3; line++) use(sampler, &(struct reference){line, 0, 0}, 2);
         if (waits) rsc_sampler_park(sampler, 0);
+        rsc_sampler_check_known(sampler, &sampler->threads[1]);
         for (uint64_t line = 100; line < 110; line++) use(sampler, &(struct reference){line, 1, 0}, 3);
         if (waits) rsc_sampler_unpark(sampler, 0);
         use(sampler, &(struct reference){1, 0, 0}, 4);

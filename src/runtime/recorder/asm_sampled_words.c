@@ -83,6 +83,14 @@ static void pass_known(struct rsc_sampled_thread *state, struct sampler_thread *
     state->analysed += count;
 }
 
+/* Everything so far is reported; samples that began meanwhile come before what follows. */
+static void use_pending(struct rsc_sampled_thread *state, struct sampler_thread *thread, struct pending *pending);
+static inline void notice(struct rsc_sampled_thread *state, struct sampler_thread *thread, struct pending *pending) {
+    if (process.one_at_a_time || !rsc_sampler_has_news(process.sampler, thread)) return;
+    use_pending(state, thread, pending);
+    rsc_sampler_check_known(process.sampler, thread);
+}
+
 static __attribute__((noinline)) void use_pending(struct rsc_sampled_thread *state, struct sampler_thread *thread,
                                                   struct pending *pending) {
     if (!pending->known && !pending->count) return; /* as always in sequential order */
@@ -263,8 +271,8 @@ static void use_piece(struct rsc_sampled_thread *state, struct sampler_thread *t
         uint32_t some = together && !rsc_sampler_is_quiet(process.sampler)
                             ? unsampled_turns(thread, pending, piece->count, turns - turn)
                             : 0;
+        notice(state, thread, pending);
         if (some) {
-            rsc_sampler_check_known(process.sampler, thread);
             if (piece->is_run) use_turns_unsampled(state, thread, pending, piece, words, turn, some);
             else use_piece_unsampled(state, thread, pending, piece, words);
             turn += some;
@@ -348,6 +356,7 @@ void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *s
         if (word >> 48) {
             uint32_t type = rsc_record_type(word);
             use_pending(state, thread, &pending);
+            notice(state, thread, &pending);
             if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) use(state, words[at + 1], word);
             else if (type != RSC_RECORD_LOCK && type != RSC_RECORD_BARRIER)
                 rsc_asm_sampled_put(local, words[at + 1], word);
@@ -362,6 +371,7 @@ void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *s
         uint32_t turns = piece->is_run ? rsc_piece_whole_turns(piece, words + at, count - at) : 1;
         words[at] = 0; /* "none", for addresses without registers */
         if (!thread->alone) rsc_sampler_stand_by(process.sampler);
+        if (rsc_sampler_is_awaited(process.sampler)) use_pending(state, thread, &pending);
         if (state->fast_counts && turns) {
             state->fast_counts = 0;
             rsc_sampled_pass(state, state->passed > piece->weight ? state->passed - piece->weight : 0);

@@ -435,6 +435,18 @@ static void begin_shared(struct rsc_sampler *sampler, struct sampler_thread *thr
 
 /* ---- references ---- */
 
+/* A sample begins or ends in the thread: others stand by (rsc_sampler_stand_by()) until the reference is done. */
+static void keep_others(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    if (thread->is_busy || thread->alone || !sampler->options.in_step) return;
+    thread->is_busy = 1;
+    __atomic_add_fetch(&sampler->busy, 1, __ATOMIC_RELAXED);
+}
+static void let_others(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    if (!thread->is_busy) return;
+    thread->is_busy = 0;
+    __atomic_sub_fetch(&sampler->busy, 1, __ATOMIC_RELAXED);
+}
+
 static void use_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int begins,
                         const struct rsc_sample_place *place) {
     struct rsc_active_samples *set = &thread->set;
@@ -442,7 +454,11 @@ static void use_private(struct rsc_sampler *sampler, struct sampler_thread *thre
         uint32_t sample = begins ? rsc_active_find(set, line) : rsc_active_use(set, line, set->now);
         tell_skips(thread);
         if (sample != RSC_NO_SAMPLE) {
-            if (is_parallel(sampler)) rsc_sampler_read_logs(sampler, thread); /* it may have been taken long ago */
+            if (is_parallel(sampler)) { /* it may have been taken long ago */
+                keep_others(sampler, thread);
+                rsc_sampler_await(sampler, thread, load_relaxed(&thread->references) - thread->facts[sample].own);
+                rsc_sampler_read_logs(sampler, thread);
+            }
             end_private(sampler, thread, sample, RSC_SAMPLE_REUSED, place);
             if (!begins && set->active) rsc_active_use(set, line, set->now);
         }
@@ -475,6 +491,13 @@ static void use_shared(struct rsc_sampler *sampler, struct sampler_thread *threa
     if (!begins && !__atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED)) return;
     rsc_sampler_lock(sampler);
     uint32_t sample = rsc_active_find(&sampler->shared, line);
+    if (sample != RSC_NO_SAMPLE && sampler->options.in_step) {
+        rsc_sampler_unlock(sampler); /* those waited for may need it */
+        keep_others(sampler, thread);
+        rsc_sampler_await(sampler, thread, load_relaxed(&thread->references) - load_relaxed(&thread->merged_at));
+        rsc_sampler_lock(sampler);
+        sample = rsc_active_find(&sampler->shared, line);
+    }
     if (begins || sample != RSC_NO_SAMPLE) {
         rsc_sampler_merge_in_step(sampler, thread, begins);
         use_shared_now(sampler, thread, line, begins, place);
@@ -514,16 +537,23 @@ void rsc_sampler_use(struct rsc_sampler *sampler, uint32_t slot, uint64_t line, 
     struct rsc_sample_place here = *place;
     if (!options->places_have_threads) here.thread = thread->identity;
     add_own(&thread->analysed, 1);
+    if (begins) keep_others(sampler, thread);
     if (options->models & RSC_MODEL_PRIVATE) use_private(sampler, thread, line, begins, &here);
     if (options->models & RSC_MODEL_SHARED) use_shared(sampler, thread, line, begins, &here);
     if (thread->alone) { /* nobody to tell */
     } else if (is_parallel(sampler)) rsc_sampler_tell(sampler, thread, line, is_write, &here);
     else if (is_write) take_from_others(sampler, thread, line, &here);
-    if (!begins) return;
-    add_own(&thread->samples, 1);
-    draw(sampler, thread);
-    /* threads must report lines again that they reported before: the new sample has not seen them */
-    if (is_parallel(sampler)) __atomic_add_fetch(&sampler->turn, 1, __ATOMIC_RELAXED);
+    if (begins) {
+        add_own(&thread->samples, 1);
+        draw(sampler, thread);
+        /* threads must report lines again that they reported before: the new sample has not seen them */
+        if (is_parallel(sampler)) {
+            store_relaxed(&sampler->begun_turn, load_relaxed(&sampler->turn) + 1);
+            __atomic_add_fetch(&sampler->turn, 1, __ATOMIC_RELEASE);
+            if (options->in_step) rsc_sampler_check_known(sampler, thread);
+        }
+    }
+    let_others(sampler, thread);
 }
 
 /* ---- threads ---- */
@@ -544,6 +574,7 @@ uint32_t rsc_sampler_thread_begin(struct rsc_sampler *sampler, uint32_t identity
     thread->burst_left = 0;
     thread->unjudged = RSC_NO_SAMPLE;
     store_relaxed(&thread->due, UINT64_MAX);
+    store_relaxed(&thread->stalled, 0);
     thread->woke = 1;
     __atomic_store_n(&thread->asked, 0, __ATOMIC_RELAXED);
     rsc_rng_seed(&thread->rng, sampler->options.seed, identity);

@@ -25,7 +25,7 @@
  *       line twice is harmless). New entries of others' logs are read for private stacks
  *       at the start and at the reuse of a sample, and by rsc_sampler_sync(); into the
  *       shared set when one of its samples begins or is reused, and before a log
- *       overflows. No thread ever waits for another's progress.
+ *       overflows. With in_step a short reuse waits for others' progress, but not long.
  * A private reader that falls a whole log behind while it is not parked (because it was
  * not scheduled) misses the writes in between; these cases are counted.
  *
@@ -119,11 +119,16 @@ struct rsc_sampler_options {
      */
     double prune_quantile;
     /*
-     * Parallel: 1: of what others did since all logs were read, a reuse sees as many references of each as its own
-     * thread made, or all if it waited meanwhile; 0: all. In a running program starting and ending a sample takes as long
-     * as many references.
+     * Parallel: 1: of what others did since they noticed that a sample began (rsc_sampler_check_known()), a reuse sees as
+     * many references of each as its own thread made, or all if it waited meanwhile; 0: all. In a running program
+     * starting and ending a sample takes as long as many references.
      */
     uint32_t in_step;
+    /*
+     * With in_step: a short reuse waits until the others have made as many references, those that run, up to this many
+     * ticks of the processor's clock; 60000.
+     */
+    uint64_t await_ticks;
     uint32_t places_have_threads; /* 1: places name their thread (if several share a stack) */
     /*
      * From the period `burst_from` on, samples come in bursts: of each stretch of `burst` periods one part in up to `burst_parts`, drawn at random, has all

@@ -13,17 +13,17 @@
 
 #define AHEAD 8u /* entries of a log that are prefetched */
 
-/* The lock is mostly free again within microseconds: sooner than a system call returns. */
-void rsc_sampler_wait_for_lock(const struct rsc_sampler *sampler) {
-    for (uint32_t tries = 1; __atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED); tries++) {
-        rsc_cpu_pause();
-        if (tries % 128 == 0) sched_yield();
-    }
+/* What a thread waits for is mostly there within microseconds: sooner than a system call returns. */
+static void rest(uint32_t *tries) {
+    rsc_cpu_pause();
+    if (++*tries % 128 == 0) sched_yield();
 }
 
 void rsc_sampler_lock(struct rsc_sampler *sampler) {
+    uint32_t tries = 0;
     if (!is_parallel(sampler)) return;
-    while (__atomic_exchange_n(&sampler->shared_lock, 1, __ATOMIC_ACQUIRE)) rsc_sampler_stand_by(sampler);
+    while (__atomic_exchange_n(&sampler->shared_lock, 1, __ATOMIC_ACQUIRE))
+        while (__atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED)) rest(&tries);
 }
 
 void rsc_sampler_unlock(struct rsc_sampler *sampler) {
@@ -56,6 +56,88 @@ static void fetch(const struct rsc_active_samples *set, uint64_t line) {
     if (!rsc_active_ignores(set, hash)) rsc_active_prefetch(set, hash);
 }
 
+/* ---- keeping step ---- */
+
+#define AWAITED_MOST 1024u  /* references: over longer stretches threads keep step by themselves */
+#define AWAITED_SLOTS 64u   /* with more threads than that, looking at all takes too long */
+
+#define HELD_UP_TICKS 60000u /* the other may not run, or be in a signal handler that waits for this one */
+
+/* The time of the processor, of which all cores have the same. */
+static uint64_t ticks(void) {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#endif
+}
+
+void rsc_sampler_wait_for_busy(const struct rsc_sampler *sampler) {
+    const uint64_t began = ticks();
+    uint32_t tries = 0;
+    while (rsc_sampler_is_held_up(sampler) && ticks() - began < HELD_UP_TICKS) rest(&tries);
+}
+
+/* Whether the thread noticed the sample that began at that turn. */
+static int is_based_on(const struct sampler_thread *thread, uint64_t begun) {
+    return __atomic_load_n(&thread->based_on, __ATOMIC_ACQUIRE) == begun;
+}
+
+/*
+ * Whether a thread has to wait for another one to make as many references since a sample began at turn `begun`. Of two
+ * that wait for each other, the one with the lower number goes on.
+ */
+static int is_behind(const struct sampler_thread *thread, const struct sampler_thread *other, uint64_t begun,
+                     uint64_t made) {
+    const uint64_t references = load_relaxed(&other->references);
+    if (other == thread || !__atomic_load_n(&other->taken, __ATOMIC_RELAXED)) return 0;
+    if (__atomic_load_n(&other->parked, __ATOMIC_RELAXED) != PARK_NOT) return 0;
+    if (other > thread && __atomic_load_n(&other->awaits, __ATOMIC_RELAXED)) return 0;
+    if (load_relaxed(&other->stalled) == references + 1) return 0;
+    return !is_based_on(other, begun) || references - load_relaxed(&other->based_at) < made;
+}
+
+static int some_are_behind(const struct rsc_sampler *sampler, const struct sampler_thread *thread, uint64_t made) {
+    const uint64_t begun = load_relaxed(&sampler->begun_turn);
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++)
+        if (is_behind(thread, &sampler->threads[i], begun, made)) return 1;
+    return 0;
+}
+
+/* Nobody has come further for long: whoever is at the same place as then is not waited for again until it is not. */
+static void note_stalled(const struct rsc_sampler *sampler, const struct sampler_thread *thread,
+                         const uint64_t before[AWAITED_SLOTS], uint32_t slots) {
+    for (uint32_t i = 0; i < slots; i++) {
+        struct sampler_thread *other = &sampler->threads[i];
+        if (other != thread && load_relaxed(&other->references) == before[i])
+            store_relaxed(&other->stalled, before[i] + 1);
+    }
+}
+
+void rsc_sampler_await(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t made) {
+    const uint32_t slots = slots_in_use(sampler);
+    uint64_t before[AWAITED_SLOTS], began = 0;
+    uint32_t tries = 0;
+    if (!sampler->options.in_step || thread->alone || slots < 2 || slots > AWAITED_SLOTS || made > AWAITED_MOST) return;
+    while (some_are_behind(sampler, thread, made)) {
+        if (!began) {
+            began = ticks();
+            for (uint32_t i = 0; i < slots; i++) before[i] = load_relaxed(&sampler->threads[i].references);
+            __atomic_store_n(&thread->awaits, 1, __ATOMIC_RELAXED);
+            __atomic_add_fetch(&sampler->awaited, 1, __ATOMIC_RELAXED);
+        } else if (ticks() - began > sampler->options.await_ticks) {
+            note_stalled(sampler, thread, before, slots);
+            break;
+        }
+        rest(&tries);
+    }
+    if (!began) return;
+    __atomic_sub_fetch(&sampler->awaited, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&thread->awaits, 0, __ATOMIC_RELAXED);
+}
+
 /* ---- writing ---- */
 
 /* Reads a log for waiting threads, which cannot. */
@@ -76,16 +158,9 @@ static uint64_t pack_place(const struct rsc_sampler *sampler, const struct rsc_s
     return where | (uint64_t)place->first << 48 | (uint64_t)place->last << 56;
 }
 
-/* In a running program the time, of which all cores have the same; on traces the order of calls. */
+/* In a running program the time; on traces the order of calls. */
 static uint64_t now(struct rsc_sampler *sampler) {
-    if (!sampler->options.in_step) return __atomic_add_fetch(&sampler->told, 1, __ATOMIC_RELAXED);
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#else
-    uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#endif
+    return sampler->options.in_step ? ticks() : __atomic_add_fetch(&sampler->told, 1, __ATOMIC_RELAXED);
 }
 
 static void append(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, uint64_t told,
@@ -120,11 +195,13 @@ void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread
     int shared = __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED) && is_for_shared(sampler, hash);
     int private_ones = is_write && rsc_sampler_is_for_others(sampler, thread, line, hash);
     if (!shared && !private_ones) return;
-    uint64_t now = load_relaxed(&sampler->turn) << 1 | (uint64_t)private_ones;
+    const int in_step = sampler->options.in_step != 0;
+    const uint64_t epoch = in_step ? thread->known_epoch : load_relaxed(&sampler->shared_epoch);
+    uint64_t now = (in_step ? thread->known_turn : load_relaxed(&sampler->turn)) << 1 | (uint64_t)private_ones;
     struct recent_line *recent = &thread->recent[(line * 0x9E3779B97F4A7C15ull) >> 52];
     if (recent->line == line && recent->told >= now && recent->told >> 1 == now >> 1) return;
     *recent = (struct recent_line){line, now};
-    append(sampler, thread, line, load_relaxed(&sampler->shared_epoch) << 1 | (uint64_t)private_ones, place);
+    append(sampler, thread, line, epoch << 1 | (uint64_t)private_ones, place);
 }
 
 /* ---- private stacks ---- */
@@ -236,7 +313,7 @@ void rsc_sampler_merge_log(struct rsc_sampler *sampler, struct sampler_thread *t
 static void merge_all(struct rsc_sampler *sampler) {
     for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
         struct sampler_thread *thread = &sampler->threads[i];
-        thread->merged_at = load_relaxed(&thread->references);
+        store_relaxed(&thread->merged_at, load_relaxed(&thread->references));
         if (has_news(thread)) merge_until(sampler, thread, UINT64_MAX);
     }
 }
@@ -247,9 +324,12 @@ void rsc_sampler_merge_in_step(struct rsc_sampler *sampler, struct sampler_threa
         merge_all(sampler);
         return;
     }
-    const uint64_t passed = load_relaxed(&thread->references) - thread->merged_at;
+    const uint64_t begun = load_relaxed(&sampler->begun_turn);
+    const uint64_t passed = load_relaxed(&thread->references) - load_relaxed(&thread->merged_at);
     for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
         struct sampler_thread *other = &sampler->threads[i];
-        if (has_news(other)) merge_until(sampler, other, other == thread ? UINT64_MAX : other->merged_at + passed);
+        if (!has_news(other)) continue;
+        const uint64_t from = load_relaxed(is_based_on(other, begun) ? &other->based_at : &other->merged_at);
+        merge_until(sampler, other, other == thread ? UINT64_MAX : from + passed);
     }
 }

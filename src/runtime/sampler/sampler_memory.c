@@ -13,6 +13,7 @@ static struct rsc_sampler_options with_defaults(const struct rsc_sampler_options
     if (full.exact_lines < 256) full.exact_lines = 256;
     if (!full.samples_most) full.samples_most = 1024;
     if (!full.log_entries) full.log_entries = 32768;
+    if (!full.await_ticks) full.await_ticks = 60000; /* 20 us: as long as a buffer that threads contend for takes */
     if (!full.prune_after) full.prune_after = 100;
     if (full.prune_quantile == 0) full.prune_quantile = 0.99;
     return full;
@@ -90,10 +91,7 @@ size_t rsc_sampler_bytes(const struct rsc_sampler_options *options, size_t *per_
 struct rsc_sampler *rsc_sampler_init(const struct rsc_sampler_options *options, void *zeroed) {
     struct rsc_sampler *sampler = zeroed;
     sampler->options = with_defaults(options);
-    char *at = lay_out_whole(sampler, &sampler->options, zeroed);
-    size_t one = (size_t)(uintptr_t)lay_out_thread(NULL, &sampler->options, NULL);
-    /* a slot's arrays are placed when it is first taken, so that unused ones stay untouched */
-    for (uint32_t i = 0; i < sampler->options.threads_most; i++) sampler->threads[i].log = (void *)(at + i * one);
+    sampler->thread_arrays = lay_out_whole(sampler, &sampler->options, zeroed);
     sampler->turn = 1;
     sampler->shared_due = UINT64_MAX;
     sampler->shared_unjudged = RSC_NO_SAMPLE;
@@ -103,7 +101,9 @@ struct rsc_sampler *rsc_sampler_init(const struct rsc_sampler_options *options, 
     return sampler;
 }
 
+/* A slot's arrays are placed when it is first taken, so that unused ones stay untouched. */
 void rsc_sampler_lay_out_slot(struct rsc_sampler *sampler, struct sampler_thread *thread) {
-    lay_out_thread(thread, &sampler->options, (char *)thread->log);
+    const size_t one = (size_t)(uintptr_t)lay_out_thread(NULL, &sampler->options, NULL);
+    lay_out_thread(thread, &sampler->options, sampler->thread_arrays + (size_t)(thread - sampler->threads) * one);
     thread->laid_out = 1;
 }

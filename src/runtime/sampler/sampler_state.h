@@ -58,7 +58,8 @@ struct sampler_thread {
     struct sample_facts *facts; /* [samples_most] */
     struct recent_line *recent; /* [RECENT_LINES] */
     uint64_t *known;            /* [KNOWN_LINES]: line << 1 | written; see rsc_sampler_knows() */
-    uint64_t known_turn;        /* `turn` that they are valid for */
+    uint64_t known_turn;        /* `turn` that they are valid for: the last one it noticed */
+    uint64_t known_epoch;       /* `shared_epoch` then: uses that it reports were in this epoch */
     uint64_t skipped_bits[2];   /* of reads and writes: rsc_sampler_find_needs() */
     uint64_t *cursor;           /* [threads_most]: how far each slot's log was read */
     struct rsc_rng rng;
@@ -72,8 +73,9 @@ struct sampler_thread {
     uint32_t other; /* the thread whose samples it judges next, if that is parked */
     uint32_t identity;
     uint32_t alone; /* it has the lock, and no log is needed: rsc_sampler_hold_alone() */
+    uint32_t is_busy; /* others stand by for it */
     uint32_t woke; /* it waited for others: what they did meanwhile is not yet in the shared set */
-    uint32_t laid_out; /* once the slot was first taken; until then `log` is where its arrays go */
+    uint32_t laid_out; /* its arrays are placed: once the slot was first taken */
     /* atomic */
     uint32_t taken;   /* the slot belongs to a thread */
     uint32_t parked;  /* PARK_... */
@@ -81,13 +83,16 @@ struct sampler_thread {
     uint32_t asked;   /* another thread asks it to prune its oldest sample */
     uint32_t
         skips; /* of `set`, as known to others: lines only in lower levels need not be reported, except sampled lines */
+    uint32_t awaits; /* it waits for others to come as far (rsc_sampler_await()) */
+    uint64_t based_on, based_at; /* `begun_turn` that it noticed last, and its references then */
+    uint64_t stalled; /* `references` at which it was waited for in vain, and 1: it may not run */
     uint64_t oldest; /* when its oldest sample was born, and 1; 0: it has none */
     uint64_t oldest_weight; /* << 1 | kept */
     uint64_t due; /* references of all threads at which `unjudged` is judged */
     uint64_t references, analysed, samples, lost_logs; /* written only by the owner */
     uint64_t log_head; /* entries written */
     struct log_entry *log; /* ring */
-    /* under shared_lock: how far it was read into the shared set, and its references when all logs last were */
+    /* written under shared_lock: how far it was read into the shared set, and its references when all logs last were */
     uint64_t shared_cursor, merged_at;
 } __attribute__((aligned(64)));
 
@@ -113,10 +118,14 @@ struct rsc_sampler {
     uint64_t shared_epoch; /* atomic: renumberings << 32 | epoch of the shared set */
     uint64_t shared_due; /* atomic: references of all threads at which shared_unjudged is judged */
     uint64_t bursts; /* atomic: begun */
+    uint64_t begun_turn; /* atomic: `turn` since a sample last began */
+    uint32_t awaited; /* atomic: threads that wait for others to come as far */
+    uint32_t busy; /* atomic: threads in which a sample begins or ends, in a running program */
     uint32_t shared_skips; /* atomic: `skips` of the shared set */
     uint32_t shared_lock;
     struct rsc_sampler_options options;
     struct sampler_thread *threads;
+    char *thread_arrays; /* of the first slot; those of the others follow */
     uint64_t hash_key; /* of all sets */
     uint64_t all_references; /* in sequential order */
     uint64_t told; /* atomic; unless in_step: entries written to logs so far */
@@ -191,12 +200,21 @@ static inline uint64_t *known_place(const struct sampler_thread *thread, uint64_
 static inline int rsc_sampler_knows(const struct sampler_thread *thread, uint64_t line, int is_write) {
     return (*known_place(thread, line) | !is_write) == (line << 1 | 1);
 }
+static inline int rsc_sampler_has_news(const struct rsc_sampler *sampler, const struct sampler_thread *thread) {
+    return __builtin_expect(load_relaxed(&sampler->turn) != thread->known_turn, 0);
+}
+/* All uses so far are reported: what follows comes after samples that began meanwhile. */
 static inline void rsc_sampler_check_known(const struct rsc_sampler *sampler, struct sampler_thread *thread) {
     uint64_t turn = load_relaxed(&sampler->turn);
     if (__builtin_expect(turn == thread->known_turn, 1)) return;
     __builtin_memset(thread->known, 0xff, KNOWN_LINES * sizeof *thread->known); /* no line has that number */
     rsc_sampler_find_needs(sampler, thread);
     thread->known_turn = turn;
+    thread->known_epoch = load_relaxed(&sampler->shared_epoch);
+    const uint64_t begun = load_relaxed(&sampler->begun_turn);
+    if (thread->based_on == begun) return;
+    store_relaxed(&thread->based_at, load_relaxed(&thread->references));
+    __atomic_store_n(&thread->based_on, begun, __ATOMIC_RELEASE);
 }
 /* The line is used now, or before anything else reads the thread's state. */
 static inline void rsc_sampler_note_known(const struct sampler_thread *thread, uint64_t line, int is_write) {
@@ -236,15 +254,16 @@ void rsc_sampler_lay_out_slot(struct rsc_sampler *sampler, struct sampler_thread
 
 /* sampler_logs.c */
 void rsc_sampler_lock(struct rsc_sampler *sampler);
-void rsc_sampler_wait_for_lock(const struct rsc_sampler *sampler);
 /*
- * Waits until the lock is free. The start and the end of a shared sample take as long as tens
- * of other references; threads that continued meanwhile would seem to use that much more
- * between the two.
+ * Waits while a sample begins or ends in another thread, unless that one waits for this one. It takes as long as tens
+ * of other references; threads that continued meanwhile would seem to use that much more between the two.
  */
+void rsc_sampler_wait_for_busy(const struct rsc_sampler *sampler);
+static inline int rsc_sampler_is_held_up(const struct rsc_sampler *sampler) {
+    return __atomic_load_n(&sampler->busy, __ATOMIC_RELAXED) && !__atomic_load_n(&sampler->awaited, __ATOMIC_RELAXED);
+}
 static inline void rsc_sampler_stand_by(const struct rsc_sampler *sampler) {
-    if (__builtin_expect(__atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED), 0))
-        rsc_sampler_wait_for_lock(sampler);
+    if (__builtin_expect(rsc_sampler_is_held_up(sampler), 0)) rsc_sampler_wait_for_busy(sampler);
 }
 void rsc_sampler_unlock(struct rsc_sampler *sampler);
 
@@ -265,6 +284,18 @@ static inline int rsc_sampler_use_alone(struct rsc_sampler *sampler, struct samp
     if (!own->active && !shared->active) return 0;
     if (own->active && rsc_active_use_hashed(own, line, hash, own->now) != RSC_NO_SAMPLE) return 0;
     return !shared->active || rsc_active_use_hashed(shared, line, hash, shared->now) == RSC_NO_SAMPLE;
+}
+
+/*
+ * In a running program: waits until each other thread has made `made` references since it noticed that a sample began,
+ * but not long: what a short reuse sees of them is then what they do meanwhile, not what they happened to have reported.
+ * Those that wait, or may not run, are not waited for. Not under shared_lock.
+ */
+void rsc_sampler_await(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t made);
+
+/* Whether a thread waits for this one: it reports what it has. */
+static inline int rsc_sampler_is_awaited(const struct rsc_sampler *sampler) {
+    return __builtin_expect(__atomic_load_n(&sampler->awaited, __ATOMIC_RELAXED) != 0, 0);
 }
 
 /* Reports a use to others, if any is interested and has not seen it. */
