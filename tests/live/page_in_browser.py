@@ -241,7 +241,7 @@ def zoom_and_link(browser):
 
 def any_width(browser):
     """Nothing is wider than the window, on a phone and on a desk, and the first view has the curve and the worst lines."""
-    for page in ("one.html", "counters.html", "two.html", "real-loops.html", "real-sim.html"):
+    for page in ("one.html", "counters.html", "two.html", "names.html", "real-loops.html", "real-sim.html"):
         for width in (390, 820, 1400):
             browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
             show(browser, page)
