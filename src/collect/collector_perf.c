@@ -188,8 +188,9 @@ static int finish(struct rsc_collector *collector, struct rsc_whole_run *whole, 
     struct rsc_watch_stats stats;
     if (run->drain && !collector->launch.ring->images)
         return rsc_fail(error, RSC_EUNSUPPORTED,
-                        run->machine.kind != RSC_PMU_NONE ? "%s: the library that samples was not loaded"
-                                                          : "%s: nothing that it ran was built with reusescope cc",
+                        run->machine.kind != RSC_PMU_NONE
+                            ? "%s: the library that samples was not loaded"
+                            : "%s: nothing that it ran was built with reusescope cc (of this version)",
                         collector->request->target->path);
     get_stats(run, &stats);
     if (!stats.samples && run->remote)

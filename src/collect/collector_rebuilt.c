@@ -49,7 +49,8 @@ static int start(struct rsc_collector *collector, struct rsc_error *error) {
 
 static int finish(struct rsc_collector *collector, struct rsc_whole_run *whole, struct rsc_error *error) {
     if (!collector->launch.ring->images)
-        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: nothing that it ran was built with reusescope cc",
+        return rsc_fail(error, RSC_EUNSUPPORTED,
+                        "%s: nothing that it ran was built with reusescope cc (of this version)",
                         collector->request->target->path);
     return rsc_ring_run_finish(collector, whole, error);
 }

@@ -277,7 +277,7 @@ static void print_nothing(void) {}
 static void before_program(void) {
     struct vki_rlimit limit = {0, 0};
     if (rsc_tool_map_ring(rsc_tool.ring_fd) < 0) {
-        VG_(umsg)("this tool is started by reusescope run\n");
+        VG_(umsg)("this tool is started by the reusescope run that it was built with\n");
         VG_(exit)(1);
     }
     /* Valgrind would write a core file of its own kind. */

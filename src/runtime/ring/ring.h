@@ -41,7 +41,8 @@
 #include "runtime/sampler/sampler.h"
 #include "runtime/ring/watch_ring.h"
 
-#define RSC_RING_MAGIC 0x355247525f435352ull /* "RSC_RGR5" */
+/* "RSC_RGR5", and the layout: who was built with another finds it wrong. */
+#define RSC_RING_MAGIC (0x355247525f435352ull + sizeof(struct rsc_ring))
 #define RSC_RING_SLOTS 4096u
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
 #define RSC_BLOCK_WORDS 7548u
