@@ -34,6 +34,7 @@ int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struc
     crowd->nest = search->nest;
     crowd->seed = seed;
     crowd->interleave = interleave;
+    crowd->runs_max = RSC_CROWD_RUNS;
     crowd->chance.normal = normal;
     rsc_rng_seed(&crowd->chance.rng, seed, 61);
     crowd->line_bytes = line_bytes;

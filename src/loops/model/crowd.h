@@ -41,6 +41,7 @@ struct rsc_crowd {
     /* Phases whose interleaving is drawn completely. */
     struct rsc_timeline **drawn; /* [phases]; NULL: not, or not yet */
     uint64_t runs_kept;
+    double runs_max; /* bursty: phases of more runs use averages */
     struct rsc_latest *latest;   /* [threads] */
 };
 
@@ -63,6 +64,8 @@ struct rsc_touch {
     double interval; /* references of all threads in between, the later one counted */
 };
 
+#define RSC_CROWD_RUNS \
+    65536.0 /* runs_max unless it is changed: accurate from there on; drawing them takes about 2 ms */
 int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struct rsc_interleave *interleave,
                   const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error);
 void rsc_crowd_free(struct rsc_crowd *crowd);

@@ -10,8 +10,6 @@
 #include "loops/model/crowd.h"
 #include "loops/model/interleave.h"
 
-/* Bursty: phases of more runs use averages, which are accurate there; drawing 65536 takes about 2 ms. */
-#define RUNS_MAX 65536.0
 /* Others: phases of more references per thread use averages; each reference is a run of its own. */
 #define DRAWN_PHASE 16.0
 /* Runs kept, of all phases; past this, all are dropped and drawn again when needed. */
@@ -20,7 +18,8 @@
 /* Whether the phase can be drawn from the threads' lengths alone. */
 static int worth_drawing(const struct rsc_crowd *crowd) {
     switch (crowd->interleave->kind) {
-    case RSC_INTERLEAVE_BURSTY: return crowd->total / crowd->interleave->burst + crowd->plan->threads <= RUNS_MAX;
+    case RSC_INTERLEAVE_BURSTY:
+        return crowd->total / crowd->interleave->burst + crowd->plan->threads <= crowd->runs_max;
     case RSC_INTERLEAVE_IID:
     case RSC_INTERLEAVE_DRIFT: return crowd->plan->threads > 1 && crowd->longest <= DRAWN_PHASE;
     default: return 0;

@@ -23,6 +23,7 @@
 #define POINTS_ENOUGH 1280.0
 #define POINTS_FEWEST 1024.0
 #define POINTS_MOST 6144.0
+#define BAND_RUNS 4096.0 /* for a band: drawn whole only in phases of so few bursts, since points fall in many phases */
 #define PILOT_LEAST 4.0 /* of each stratum */
 
 int rsc_loops_samples_new(struct rsc_loops_samples *samples, size_t count, struct rsc_error *error) {
@@ -246,6 +247,7 @@ int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_searc
     struct rsc_crowd *crowd = NULL;
     int status = rsc_crowd_new(&crowd, search, interleave, analysis->normal, analysis->options.line_bytes,
                                analysis->options.seed + search->plan->threads, error);
+    if (status >= 0 && every > 1) crowd->runs_max = BAND_RUNS;
     if (status >= 0 && every == 1 && analysis->options.samples == RSC_LOOPS_SAMPLES_AUTO)
         status = look_where_it_matters(analysis, crowd, distinct, samples, error);
     else if (status >= 0) {
