@@ -96,7 +96,8 @@ static int is_behind(const struct sampler_thread *thread, const struct sampler_t
     if (__atomic_load_n(&other->parked, __ATOMIC_RELAXED) != PARK_NOT) return 0;
     if (other > thread && __atomic_load_n(&other->awaits, __ATOMIC_RELAXED)) return 0;
     if (load_relaxed(&other->stalled) == references + 1) return 0;
-    return !is_based_on(other, begun) || references - load_relaxed(&other->based_at) < made;
+    /* one more, for it counts a reference before it reports it */
+    return !is_based_on(other, begun) || references - load_relaxed(&other->based_at) <= made;
 }
 
 static int some_are_behind(const struct rsc_sampler *sampler, const struct sampler_thread *thread, uint64_t made) {
