@@ -28,15 +28,10 @@ static void take(void *context, const struct rsc_sample_record *record) {
     all.last[record->model == RSC_MODEL_SHARED] = *record;
 }
 
-/* A use that the thread made before it looked what others do, and reports now. */
-static void report(uint32_t slot, uint64_t line, int is_write) {
-    const struct rsc_sample_place place = {.pc = line};
-    rsc_sampler_use(all.sampler, slot, line, is_write, &place);
-}
-
 static void use(uint32_t slot, uint64_t line, int is_write) {
+    const struct rsc_sample_place place = {.pc = line};
     rsc_sampler_check_known(all.sampler, &all.sampler->threads[slot]);
-    report(slot, line, is_write);
+    rsc_sampler_use(all.sampler, slot, line, is_write, &place);
 }
 
 static void start(uint32_t models, uint64_t await_ticks) {
@@ -111,25 +106,6 @@ static void test_writes_are_seen(void **state) {
     }
 }
 
-/* What another thread did before it noticed that a sample began is before that sample, however late it is reported. */
-static void test_late_reports(void **state) {
-    (void)state;
-    for (uint64_t before = 0; before < 30; before++)
-        for (uint64_t between = 0; between < 10; between++) {
-            start(RSC_MODEL_SHARED, 1);
-            use(1, 500, 0);
-            all.sampler->threads[0].countdown = 1;
-            use(0, WRITTEN, 0);
-            for (uint64_t i = 0; i < before; i++) report(1, 1000 + i, 0);
-            for (uint64_t i = 0; i < 20; i++) use(1, 2000 + i, 0);
-            for (uint64_t i = 0; i < between; i++) use(0, 100 + i, 0);
-            use(0, WRITTEN, 0);
-            assert_int_equal(all.last[1].outcome, RSC_SAMPLE_REUSED);
-            assert_int_equal(all.last[1].distance, between + between + 1);
-            stop();
-        }
-}
-
 /* One that does not run is waited for once, one that is parked, or alone, never: the test would not end. */
 static void test_nobody_waits_in_vain(void **state) {
     (void)state;
@@ -155,7 +131,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_others_come_as_far),
         cmocka_unit_test(test_writes_are_seen),
-        cmocka_unit_test(test_late_reports),
         cmocka_unit_test(test_nobody_waits_in_vain),
     };
     return cmocka_run_group_tests_name("in step", tests, NULL, NULL);

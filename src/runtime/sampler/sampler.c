@@ -548,7 +548,6 @@ void rsc_sampler_use(struct rsc_sampler *sampler, uint32_t slot, uint64_t line, 
         draw(sampler, thread);
         /* threads must report lines again that they reported before: the new sample has not seen them */
         if (is_parallel(sampler)) {
-            store_relaxed(&sampler->begun_turn, load_relaxed(&sampler->turn) + 1);
             __atomic_add_fetch(&sampler->turn, 1, __ATOMIC_RELEASE);
             if (options->in_step) rsc_sampler_check_known(sampler, thread);
         }

@@ -119,9 +119,9 @@ struct rsc_sampler_options {
      */
     double prune_quantile;
     /*
-     * Parallel: 1: of what others did since they noticed that a sample began (rsc_sampler_check_known()), a reuse sees as
-     * many references of each as its own thread made, or all if it waited meanwhile; 0: all. In a running program
-     * starting and ending a sample takes as long as many references.
+     * Parallel: 1: of what others did since all logs were read, a reuse sees as many references of each as its own
+     * thread made, or all if it waited meanwhile; 0: all. In a running program starting and ending a sample takes as long
+     * as many references.
      */
     uint32_t in_step;
     /*

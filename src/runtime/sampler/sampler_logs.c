@@ -80,30 +80,23 @@ void rsc_sampler_wait_for_busy(const struct rsc_sampler *sampler) {
     while (rsc_sampler_is_held_up(sampler) && ticks() - began < HELD_UP_TICKS) rest(&tries);
 }
 
-/* Whether the thread noticed the sample that began at that turn. */
-static int is_based_on(const struct sampler_thread *thread, uint64_t begun) {
-    return __atomic_load_n(&thread->based_on, __ATOMIC_ACQUIRE) == begun;
-}
-
 /*
- * Whether a thread has to wait for another one to make as many references since a sample began at turn `begun`. Of two
+ * Whether a thread has to wait for another one to make as many references since all logs were last read. Of two
  * that wait for each other, the one with the lower number goes on.
  */
-static int is_behind(const struct sampler_thread *thread, const struct sampler_thread *other, uint64_t begun,
-                     uint64_t made) {
+static int is_behind(const struct sampler_thread *thread, const struct sampler_thread *other, uint64_t made) {
     const uint64_t references = load_relaxed(&other->references);
     if (other == thread || !__atomic_load_n(&other->taken, __ATOMIC_RELAXED)) return 0;
     if (__atomic_load_n(&other->parked, __ATOMIC_RELAXED) != PARK_NOT) return 0;
     if (other > thread && __atomic_load_n(&other->awaits, __ATOMIC_RELAXED)) return 0;
     if (load_relaxed(&other->stalled) == references + 1) return 0;
     /* one more, for it counts a reference before it reports it */
-    return !is_based_on(other, begun) || references - load_relaxed(&other->based_at) <= made;
+    return references - load_relaxed(&other->merged_at) <= made;
 }
 
 static int some_are_behind(const struct rsc_sampler *sampler, const struct sampler_thread *thread, uint64_t made) {
-    const uint64_t begun = load_relaxed(&sampler->begun_turn);
     for (uint32_t i = 0; i < slots_in_use(sampler); i++)
-        if (is_behind(thread, &sampler->threads[i], begun, made)) return 1;
+        if (is_behind(thread, &sampler->threads[i], made)) return 1;
     return 0;
 }
 
@@ -325,12 +318,10 @@ void rsc_sampler_merge_in_step(struct rsc_sampler *sampler, struct sampler_threa
         merge_all(sampler);
         return;
     }
-    const uint64_t begun = load_relaxed(&sampler->begun_turn);
     const uint64_t passed = load_relaxed(&thread->references) - load_relaxed(&thread->merged_at);
     for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
         struct sampler_thread *other = &sampler->threads[i];
         if (!has_news(other)) continue;
-        const uint64_t from = load_relaxed(is_based_on(other, begun) ? &other->based_at : &other->merged_at);
-        merge_until(sampler, other, other == thread ? UINT64_MAX : from + passed);
+        merge_until(sampler, other, other == thread ? UINT64_MAX : load_relaxed(&other->merged_at) + passed);
     }
 }

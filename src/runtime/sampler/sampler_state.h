@@ -84,7 +84,6 @@ struct sampler_thread {
     uint32_t
         skips; /* of `set`, as known to others: lines only in lower levels need not be reported, except sampled lines */
     uint32_t awaits; /* it waits for others to come as far (rsc_sampler_await()) */
-    uint64_t based_on, based_at; /* `begun_turn` that it noticed last, and its references then */
     uint64_t stalled; /* `references` at which it was waited for in vain, and 1: it may not run */
     uint64_t oldest; /* when its oldest sample was born, and 1; 0: it has none */
     uint64_t oldest_weight; /* << 1 | kept */
@@ -118,7 +117,6 @@ struct rsc_sampler {
     uint64_t shared_epoch; /* atomic: renumberings << 32 | epoch of the shared set */
     uint64_t shared_due; /* atomic: references of all threads at which shared_unjudged is judged */
     uint64_t bursts; /* atomic: begun */
-    uint64_t begun_turn; /* atomic: `turn` since a sample last began */
     uint32_t awaited; /* atomic: threads that wait for others to come as far */
     uint32_t busy; /* atomic: threads in which a sample begins or ends, in a running program */
     uint32_t shared_skips; /* atomic: `skips` of the shared set */
@@ -211,10 +209,6 @@ static inline void rsc_sampler_check_known(const struct rsc_sampler *sampler, st
     rsc_sampler_find_needs(sampler, thread);
     thread->known_turn = turn;
     thread->known_epoch = load_relaxed(&sampler->shared_epoch);
-    const uint64_t begun = load_relaxed(&sampler->begun_turn);
-    if (thread->based_on == begun) return;
-    store_relaxed(&thread->based_at, load_relaxed(&thread->references));
-    __atomic_store_n(&thread->based_on, begun, __ATOMIC_RELEASE);
 }
 /* The line is used now, or before anything else reads the thread's state. */
 static inline void rsc_sampler_note_known(const struct sampler_thread *thread, uint64_t line, int is_write) {
@@ -287,8 +281,8 @@ static inline int rsc_sampler_use_alone(struct rsc_sampler *sampler, struct samp
 }
 
 /*
- * In a running program: waits until each other thread has made `made` references since it noticed that a sample began,
- * but not long: what a short reuse sees of them is then what they do meanwhile, not what they happened to have reported.
+ * In a running program: waits until each other thread has made `made` references since all logs were read, but not
+ * long: what a short reuse sees of them is then what they do meanwhile, not what they happened to have reported.
  * Those that wait, or may not run, are not waited for. Not under shared_lock.
  */
 void rsc_sampler_await(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t made);
