@@ -21,7 +21,7 @@ void rsc_turns_free(struct rsc_turns *turns);
 uint64_t *rsc_turns_begin(struct rsc_turns *turns, uint32_t thread, uint32_t most);
 /* Returns 0 or RSC_ENOMEM. */
 int rsc_turns_access(struct rsc_turns *turns, uint64_t addr, uint32_t size, int is_write);
-/* The unit is complete, with so many words. `goes_on`: the thread's next one belongs to it. */
+/* The unit is complete, with this number of words. `goes_on`: the thread's next one belongs to it. */
 void rsc_turns_end(struct rsc_turns *turns, uint32_t words, int goes_on);
 
 /* Whether a thread has units in this round; whether any has; whether it should end, as it is large. */

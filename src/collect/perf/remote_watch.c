@@ -319,7 +319,7 @@ static int scan(struct rsc_remote_watch *remote) {
     return status;
 }
 
-/* Its watches end, and its progress is told. `gone`: the thread has ended, not just the watching. */
+/* Its watches end, and its progress is counted. `gone`: the thread has ended, not just the watching. */
 static int finish_thread(struct rsc_remote_watch *remote, struct thread *thread, int gone) {
     uint64_t at = 0;
     rsc_perf_group_now(&thread->group, &at);

@@ -59,7 +59,7 @@ struct counting {
     const struct rsc_loops_analysis *analysis;
     struct rsc_crowd *crowd;
     struct rsc_touched *touched; /* NULL: not here */
-    double all, too_long; /* lines; windows of so many take too many runs */
+    double all, too_long; /* lines; windows of that many take too many runs */
     struct line *line;
     double work;
     size_t spread; /* windows counted by lines spread over all */

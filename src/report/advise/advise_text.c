@@ -112,8 +112,7 @@ static int put_profile(struct rsc_text *text, const struct rsc_profile *profile,
         put_change(text, advice->change, style->width);
     }
     if (again)
-        rsc_text_put(text, "\n %s\n",
-                     again == advices.count ? "The same as before." : "And the rest of what is said before.");
+        rsc_text_put(text, "\n %s\n", again == advices.count ? "The same as before." : "And the rest as before.");
     rsc_advices_free(&advices);
     return 0;
 }

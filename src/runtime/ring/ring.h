@@ -279,7 +279,7 @@ struct rsc_ring {
     uint32_t freed; /* futex: slots freed so far */
     uint32_t freed_last; /* one of them: the search for a free one begins there */
     uint64_t unread; /* blocks are overwritten without being read: measures the cost of recording alone (bench_asm.c) */
-    uint64_t slots_most; /* only so many slots are taken; 0: all */
+    uint64_t slots_most; /* slots that may be taken; 0: all */
     uint8_t pad[4096 - 224 - sizeof(struct rsc_sampler_options)];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
