@@ -56,7 +56,7 @@ static struct rsc_batch make_trace(struct rsc_rng *rng) {
 static struct rsc_profile *exact_of(const struct rsc_batch *batch, const char *model) {
     struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "exact", .model = model};
     struct rsc_engine *engine;
-    struct rsc_profile *profile;
+    struct rsc_profile *profile = NULL;
     struct rsc_error error;
     if (rsc_engine_new(&engine, &options, &error) < 0 || rsc_engine_push(engine, batch, &error) < 0 ||
         rsc_engine_finish(engine, &profile, &error) < 0)
@@ -135,7 +135,7 @@ static struct rsc_profile *profile_of(const struct seen *seen, const struct rsc_
     const struct rsc_batch batch = {.thread_count = THREADS};
     const struct rsc_batch_columns columns = {.samples = seen->record, .sample_count = seen->count, .whole = &whole};
     struct rsc_error error;
-    struct rsc_profile *profile;
+    struct rsc_profile *profile = NULL;
     void *state;
     if (rsc_program_samples_create(&state, &options, sampler, model, &error) < 0 ||
         rsc_program_samples.push_columns(state, &batch, &columns, &error) < 0 ||
