@@ -109,7 +109,7 @@ static void widths_keep_the_same(void **state) {
     }
 }
 
-/* An access of a MiB is 16,384 references of 64 bytes; where the limit is reached it is left out, and that is told. */
+/* An access of a MiB is 16,384 references of 64 bytes; where the limit is reached it is left out, and the filter reports that. */
 static void too_wide_is_left_out(void **state) {
     uint64_t line[RSC_KEPT_ROOM_LEAST], hash[RSC_KEPT_ROOM_LEAST], time[RSC_KEPT_ROOM_LEAST];
     uint32_t from[RSC_KEPT_ROOM_LEAST];
