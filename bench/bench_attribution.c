@@ -11,6 +11,7 @@
 #include <reusescope/reusescope.h>
 
 #include "bench/measure.h"
+#include "collect/symbols/variable_events.h"
 #include "profile/profile_model.h"
 
 #define BATCHES_MAX 4096u
@@ -45,13 +46,17 @@ static void load(const char *path) {
     struct rsc_trace *trace;
     const struct rsc_batch *batch;
     struct rsc_error error;
+    struct rsc_variable_events variables = {0};
     uint64_t accesses = 0;
     batch_count = 0;
     need(rsc_trace_open(&trace, path, NULL, &error), path);
     while (batch_count < BATCHES_MAX && accesses < ACCESSES_MAX && rsc_trace_next(trace, &batch, &error) > 0) {
         accesses += batch->count;
+        const struct rsc_batch_columns *none = NULL;
+        need(rsc_variable_events_add(&variables, NULL, &batch, &none), "variables");
         keep(batch);
     }
+    rsc_variable_events_free(&variables);
     rsc_trace_close(trace);
 }
 

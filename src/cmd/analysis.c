@@ -184,11 +184,26 @@ static void count_instructions(struct rsc_analysis *analysis, const struct rsc_b
     else if (batch->count) analysis->instructions_unknown = 1;
 }
 
+static struct rsc_symbols_options symbols_wanted(const struct rsc_analysis *analysis) {
+    return (struct rsc_symbols_options){analysis->sysroot, analysis->debuginfod, &analysis->session->log};
+}
+
+/* The batch with the large variables of files that it maps. */
+static int announce_variables(struct rsc_analysis *analysis, const struct rsc_batch **batch,
+                              const struct rsc_batch_columns **columns, struct rsc_error *error) {
+    const struct rsc_symbols_options options = symbols_wanted(analysis);
+    if (analysis->engine.attribute == 2) return 0;
+    return rsc_variable_events_add(&analysis->variables, &options, batch, columns) < 0
+               ? rsc_fail_memory(error, "variables of the program")
+               : 0;
+}
+
 int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch,
                       const struct rsc_batch_columns *columns, struct rsc_error *error) {
     int full = rsc_memory_check(analysis, error);
     if (full < 0) return full;
     count_instructions(analysis, batch);
+    if (announce_variables(analysis, &batch, &columns, error) < 0) return error->code;
     analysis->batch = batch;
     analysis->columns = columns;
     if (analysis->pool) rsc_pool_for(analysis->pool, analysis->count, push_one, analysis);
@@ -327,26 +342,24 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
 
 /* Without debug information or libdw, places stay addresses; that is not an error. */
 static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
-    struct rsc_symbols_options wanted = {analysis->sysroot, analysis->debuginfod, &analysis->session->log};
-    struct rsc_symbols *symbols;
+    const struct rsc_symbols_options wanted = symbols_wanted(analysis);
+    struct rsc_symbols **symbols = &analysis->variables.symbols; /* files it knows are not read again */
+    const struct rsc_profile *first = analysis->profiles[0];
     struct rsc_error missing;
-    if (!analysis->profiles[0]->mapping_count) return 0;
-    int status = rsc_symbols_new(&symbols, &wanted, &missing);
+    if (!first->mapping_count) return 0;
+    int status = *symbols ? 0 : rsc_symbols_new(symbols, &wanted, &missing);
     if (status < 0) {
         rsc_log_line(&analysis->session->log, RSC_LOG_WARNING, "%s", missing.message);
         return 0;
     }
-    for (size_t i = 0; !status && i < analysis->count; i++) {
-        struct rsc_profile *profile = analysis->profiles[i];
-        for (size_t m = 0; !status && i == 0 && m < profile->mapping_count; m++) {
-            const struct rsc_mapping_row *map = &profile->mappings[m];
-            status = rsc_symbols_add(symbols, map->start, map->bytes, map->file_offset, map->path, map->build_id,
-                                     map->build_id_bytes, error);
-        }
-        if (!status && i == 0 && analysis->program) status = rsc_symbols_add_jit(symbols, analysis->program, error);
-        if (!status) status = rsc_symbols_name_profile(symbols, profile, error);
+    for (size_t m = 0; !status && m < first->mapping_count; m++) {
+        const struct rsc_mapping_row *map = &first->mappings[m];
+        status = rsc_symbols_add(*symbols, map->start, map->bytes, map->file_offset, map->path, map->build_id,
+                                 map->build_id_bytes, error);
     }
-    rsc_symbols_free(symbols);
+    if (!status && analysis->program) status = rsc_symbols_add_jit(*symbols, analysis->program, error);
+    for (size_t i = 0; !status && i < analysis->count; i++)
+        status = rsc_symbols_name_profile(*symbols, analysis->profiles[i], error);
     return status;
 }
 
@@ -369,6 +382,7 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
 }
 
 void rsc_analysis_close(struct rsc_analysis *analysis) {
+    rsc_variable_events_free(&analysis->variables);
     rsc_pool_free(analysis->pool);
     analysis->pool = NULL;
     rsc_every_size_free(analysis);

@@ -7,6 +7,7 @@
 
 #include "base/pool.h"
 #include "cmd/session.h"
+#include "collect/symbols/variable_events.h"
 #include "engine/engine_spec.h"
 #include "trace/batch_columns.h"
 
@@ -61,6 +62,8 @@ struct rsc_analysis {
 
     int every_size;               /* --every-size */
     struct rsc_every_size *every; /* by engine, every_size.h; NULL: not wanted */
+
+    struct rsc_variable_events variables; /* of the files that were mapped */
 
     struct rsc_pool *pool; /* NULL: line sizes are processed one after the other */
     struct rsc_engine *engines[RSC_ENGINES_MAX];

@@ -17,6 +17,7 @@
 #include "distance/count/attribution.h"
 #include "distance/count/call_paths.h"
 #include "distance/count/objects.h"
+#include "trace/variable_event.h"
 
 /* ---- scenes ---- */
 
@@ -496,6 +497,45 @@ static void mapped_files_and_stacks(void **state) {
     rsc_profile_free(profile);
 }
 
+static void variable(uint64_t start, uint64_t bytes) { event_by(0, RSC_EVENT_VARIABLE, start, bytes); }
+
+/* A large variable is one object, from its first byte to its last, in the file's data and in its .bss. */
+static void large_variables_are_one_object(void **state) {
+    (void)state;
+    scene_start();
+    map(0x400000, 0x1000, 0, "", "/bin/app");
+    map(0x500000, 0x1000, 0x1000, "", "/bin/app");
+    variable(0x500a08, 0x2000);  /* reaches into the .bss */
+    variable(0x502a08, 0x10000); /* behind it, in the same line */
+    map(0x501000, 0x20000, 0, "", "");
+    access_at(0x400010, 0x500a00); /* just before: by line */
+    for (uint64_t at = 0; at < 0x2000; at += 8) access_at(0x400010, 0x500a08 + at);
+    for (uint64_t at = 0; at < 0x10000; at += 64) access_at(0x400010, 0x502a08 + at);
+    access_at(0x400010, 0x512a08); /* just behind */
+    allocate(0x504000, 64);        /* an allocator with a static pool */
+    access_at(0x400010, 0x504000);
+    release(0x504000);
+    access_at(0x400010, 0x504000);
+    map(0x500000, 0x1000, 0x1000, "", "/bin/app"); /* the same again: the same objects */
+    variable(0x500a08, 0x2000);
+    variable(0x502a08, 0x10000);
+    access_at(0x400010, 0x500a08);
+    map(0x500000, 0x30000, 0, "", "/data/input"); /* in their place */
+    access_at(0x400010, 0x500a08);
+    struct rsc_profile *profile = play();
+    assert_int_equal(object_of(profile, "0x500a00")->references, 1);
+    assert_string_equal(object_of(profile, "0x500a08")->kind, "global");
+    assert_int_equal(object_of(profile, "0x500a08")->bytes, 0x2000);
+    assert_int_equal(object_of(profile, "0x500a08")->references, 0x400 + 1);
+    assert_int_equal(object_of(profile, "0x502a08")->bytes, 0x10000);
+    assert_int_equal(object_of(profile, "0x502a08")->references, 0x400 + 1);
+    assert_int_equal(object_of(profile, "0x512a00")->references, 1);
+    assert_int_equal(object_of(profile, "heap")->references, 1);
+    assert_int_equal(object_of(profile, "/data/input")->references, 1);
+    assert_int_equal(profile->object_count, 6);
+    rsc_profile_free(profile);
+}
+
 /* A line is named after what lay there when it last missed. */
 static void lines_lie_in_objects(void **state) {
     (void)state;
@@ -687,6 +727,7 @@ int main(void) {
         cmocka_unit_test(an_address_used_by_two_sites),
         cmocka_unit_test(peak_is_of_live_bytes),
         cmocka_unit_test(mapped_files_and_stacks),
+        cmocka_unit_test(large_variables_are_one_object),
         cmocka_unit_test(lines_lie_in_objects),
         cmocka_unit_test(code_shows_what_is_a_program),
         cmocka_unit_test(random_blocks),

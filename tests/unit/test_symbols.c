@@ -199,6 +199,35 @@ static unsigned compare_function(struct rsc_symbols *symbols, uint64_t bias, con
     return inlined;
 }
 
+/* Pieces of data as rsc_symbols_large_data() shows them. */
+struct pieces {
+    uint64_t after, grid, grid_bytes,
+        table_pieces; /* end of the last one; the one that begins with grid; those with bytes of table */
+    uint64_t table;
+};
+
+static int take_piece(void *context, uint64_t start, uint64_t bytes) {
+    struct pieces *pieces = context;
+    assert_true(bytes >= 1024 && start >= pieces->after);
+    pieces->after = start + bytes;
+    if (start == pieces->grid) pieces->grid_bytes = bytes;
+    pieces->table_pieces += start < pieces->table + 256 && start + bytes > pieces->table;
+    return 0;
+}
+
+/* grid has 1024 bytes and a piece of its own; table has 256, and is in none. */
+static void check_large_data(struct rsc_symbols *symbols, uint64_t bias, const char *file) {
+    struct pieces pieces = {.grid = address_of(file, "grid") + bias, .table = address_of(file, "table") + bias};
+    assert_int_equal(rsc_symbols_large_data(symbols, pieces.table, 1024, take_piece, &pieces), 0);
+    assert_int_equal(pieces.grid_bytes, 1024);
+    assert_int_equal(pieces.table_pieces, 0);
+    pieces = (struct pieces){0};
+    assert_int_equal(rsc_symbols_large_data(symbols, address_of(file, "outer") + bias, 1, take_piece, &pieces), 0);
+    assert_int_equal(pieces.after, 0); /* code is not data */
+    assert_int_equal(rsc_symbols_large_data(symbols, 8, 1, take_piece, &pieces), 0);
+    assert_int_equal(pieces.after, 0);
+}
+
 /* The truth about program_c that does not depend on how it was built. */
 static void check_program(struct rsc_symbols *symbols, uint64_t bias, const char *file, int has_lines) {
     struct rsc_place place = {.pc = address_of(file, "outer") + bias};
@@ -255,6 +284,7 @@ static void every_kind_of_program(void **state) {
         }
         struct rsc_symbols *symbols = symbols_of(name, &bias);
         check_program(symbols, bias, name, 1);
+        check_large_data(symbols, bias, name);
         /* addr2line 2.40 does not follow -gsplit-dwarf and reads sizes of other machines' lines alike */
         int other = strstr(kinds[i].compiler, "aarch64") != NULL;
         const char *addr2line = other ? "aarch64-linux-gnu-addr2line" : "addr2line";

@@ -51,6 +51,12 @@ int rsc_symbols_variable(struct rsc_symbols *symbols, uint64_t addr, const char 
     return 0;
 }
 
+int rsc_symbols_large_data(struct rsc_symbols *symbols, uint64_t addr, uint64_t least,
+                           int (*visit)(void *context, uint64_t start, uint64_t bytes), void *context) {
+    (void)symbols, (void)addr, (void)least, (void)visit, (void)context;
+    return 0;
+}
+
 #else
 
 #include <stdio.h>
@@ -181,6 +187,16 @@ static void place_map(struct rsc_symbols *symbols, const struct file_map *map) {
     symbols->map_count += count - (last - first);
 }
 
+/* Maps on either side that are compared: a module has three to six. */
+#define NEIGHBOURS_MAX 16u
+
+/* A new map has a vote on the bias of its neighbours. */
+static void doubt_neighbours(struct rsc_symbols *symbols, size_t new) {
+    size_t first = new > NEIGHBOURS_MAX ? new - NEIGHBOURS_MAX : 0;
+    for (size_t i = first; i < symbols->map_count && i <= new + NEIGHBOURS_MAX; i++)
+        if (symbols->maps[i].module == symbols->maps[new].module) symbols->maps[i].bias_state = 0;
+}
+
 int rsc_symbols_add(struct rsc_symbols *symbols, uint64_t start, uint64_t bytes, uint64_t file_offset, const char *path,
                     const uint8_t *build_id, size_t build_id_bytes, struct rsc_error *error) {
     struct file_map map = {.start = start, .origin = start, .origin_offset = file_offset};
@@ -202,11 +218,9 @@ int rsc_symbols_add(struct rsc_symbols *symbols, uint64_t start, uint64_t bytes,
     if (!SYMBOLS_ROOM(symbols->maps, symbols->map_room, symbols->map_count + 2))
         return rsc_fail_memory(error, "symbols");
     place_map(symbols, &map);
+    doubt_neighbours(symbols, maps_up_to(symbols, map.start) - 1);
     return 0;
 }
-
-/* Maps on either side that are compared: a module has three to six. */
-#define NEIGHBOURS_MAX 16u
 
 /* Whether a map can belong to a segment, and the resulting bias. */
 static int segment_bias(const struct elf_segment *segment, const struct file_map *map, uint64_t *bias) {
@@ -360,6 +374,62 @@ int rsc_symbols_variable(struct rsc_symbols *symbols, uint64_t addr, const char 
     *start = symbol->value + map->bias;
     *bytes = symbol->bytes;
     return 1;
+}
+
+const char *rsc_symbols_data_file(struct rsc_symbols *symbols, uint64_t addr) {
+    struct file_map *map = data_map(symbols, addr);
+    return map ? symbols->modules[map->module].path : NULL;
+}
+
+struct data_visitor {
+    uint64_t bias, least;
+    int (*visit)(void *context, uint64_t start, uint64_t bytes);
+    void *context;
+};
+
+static int visit_data(const struct data_visitor *visitor, uint64_t address, uint64_t bytes) {
+    return bytes < visitor->least ? 0 : visitor->visit(visitor->context, address + visitor->bias, bytes);
+}
+
+/* The variables of a module from an address on, and the stretches between them. */
+static int visit_variables(const struct elf_symbols *variables, uint64_t from, uint64_t to,
+                           const struct data_visitor *visitor) {
+    const struct elf_symbol *rows = variables->rows;
+    size_t i = RSC_SEARCH(0, variables->count, k, rows[k].value < from);
+    const struct elf_symbol *first = symbols_find(variables, from); /* if it begins earlier, it is of the map before */
+    if (first && first->value < from) from = first->value + first->bytes;
+    while (from < to) { /* everything below `from` is done */
+        while (i < variables->count && rows[i].value < from) i++; /* parts of a variable */
+        uint64_t next = i < variables->count && rows[i].value < to ? rows[i].value : to, bytes = 0;
+        int status = visit_data(visitor, from, next - from);
+        for (; i < variables->count && rows[i].value == next; i++) /* aliases */
+            if (rows[i].bytes > bytes) bytes = rows[i].bytes;
+        if (bytes > to - next) bytes = to - next;
+        if (!status && bytes) status = visit_data(visitor, next, bytes);
+        if (status) return status;
+        from = next + bytes;
+    }
+    return 0;
+}
+
+int rsc_symbols_large_data(struct rsc_symbols *symbols, uint64_t addr, uint64_t least,
+                           int (*visit)(void *context, uint64_t start, uint64_t bytes), void *context) {
+    size_t up_to = maps_up_to(symbols, addr);
+    struct file_map *map = up_to && addr < symbols->maps[up_to - 1].end ? &symbols->maps[up_to - 1] : NULL;
+    int status = map ? find_bias(symbols, map) : 0;
+    if (status <= 0) return status;
+    const struct symbols_module *module = &symbols->modules[map->module];
+    const struct data_visitor visitor = {map->bias, least, visit, context};
+    status = 0;
+    for (size_t i = 0; !status && i < module->segment_count; i++) {
+        const struct elf_segment *segment = &module->segments[i];
+        uint64_t from = map->start - map->bias, to = map->end - map->bias;
+        if (segment->is_code || from >= segment->vaddr + segment->file_bytes) continue;
+        if (from < segment->vaddr) from = segment->vaddr;
+        if (to >= segment->vaddr + segment->file_bytes) to = segment->vaddr + segment->memory_bytes;
+        status = visit_variables(&module->variables, from, to, &visitor);
+    }
+    return status;
 }
 
 int symbols_code_at(struct rsc_symbols *symbols, uint64_t pc, struct symbols_code *code) {

@@ -2,8 +2,8 @@
  * symbols.h - maps addresses back to source: functions, files, lines, inlined frames,
  * and the names of global variables, with libdw.
  *
- * This is done after a run, from the map of what was loaded where (path, build id, file
- * offset). No code of the target is executed, and nothing is written. Without debug
+ * Addresses are resolved from the map of what was loaded where (path, build id, file
+ * offset), most of them after a run. No code of the target is executed, and nothing is written. Without debug
  * information, the symbol table still names functions.
  */
 #ifndef RSC_COLLECT_SYMBOLS_SYMBOLS_H
@@ -57,6 +57,17 @@ int rsc_symbols_place(struct rsc_symbols *symbols, struct rsc_place *place, stru
  */
 int rsc_symbols_variable(struct rsc_symbols *symbols, uint64_t addr, const char **name, uint64_t *start,
                          uint64_t *bytes);
+
+/*
+ * The data of the mapping that contains addr, cut into variables and stretches without one: calls visit(context, start,
+ * bytes), in order, for those of at least `least` bytes. The zeroed end of a segment (.bss) belongs to the mapping
+ * before it. Returns 0, or what visit() returned if that is not 0, or RSC_ENOMEM.
+ */
+int rsc_symbols_large_data(struct rsc_symbols *symbols, uint64_t addr, uint64_t least,
+                           int (*visit)(void *context, uint64_t start, uint64_t bytes), void *context);
+
+/* The path of the file whose data is at addr; NULL: not known. Owned by the symbols. */
+const char *rsc_symbols_data_file(struct rsc_symbols *symbols, uint64_t addr);
 
 /* Names everything in a profile: code, pairs, contexts, and objects of kind "global". */
 int rsc_symbols_name_profile(struct rsc_symbols *symbols, struct rsc_profile *profile, struct rsc_error *error);

@@ -168,7 +168,8 @@ static int read_segments(struct symbols_module *module) {
         GElf_Phdr header;
         if (!gelf_getphdr(module->image.elf, (int)i, &header) || header.p_type != PT_LOAD) continue;
         module->segments[module->segment_count++] =
-            (struct elf_segment){header.p_offset, header.p_filesz, header.p_vaddr, header.p_memsz, header.p_align};
+            (struct elf_segment){header.p_offset, header.p_filesz, header.p_vaddr,
+                                 header.p_memsz,  header.p_align,  (header.p_flags & PF_X) != 0};
     }
     return 0;
 }

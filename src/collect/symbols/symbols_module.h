@@ -53,6 +53,7 @@ struct elf_segment {
     uint64_t offset, file_bytes; /* in the file */
     uint64_t vaddr, memory_bytes;
     uint64_t align;
+    int is_code;
 };
 
 struct elf_symbol {

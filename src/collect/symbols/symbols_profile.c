@@ -91,15 +91,29 @@ static int name_heap(struct rsc_symbols *symbols, const struct rsc_profile *prof
     return rc;
 }
 
-/* "0x404060" becomes "grid (solver.c:12)", or "grid" if the declaration is unknown. */
+/* Of a line of 64 bytes, the first variable that begins at or before one of its words. */
+static int variable_of_row(struct rsc_symbols *symbols, const struct rsc_object_row *row, uint64_t address,
+                           const char **name, uint64_t *start) {
+    uint64_t bytes, tried = row->bytes == 64 ? 64 : 8;
+    for (uint64_t at = 0; at < tried; at += 8)
+        if (rsc_symbols_variable(symbols, address + at, name, start, &bytes)) return 1;
+    return 0;
+}
+
+/* "0x404060" becomes "grid (solver.c:12)", "grid" if the declaration is unknown, or "data of solver" without symbols. */
 static int name_global(struct rsc_symbols *symbols, struct rsc_object_row *row) {
     char text[1024], *end;
     const char *name, *file;
-    uint64_t start, bytes;
+    uint64_t start;
     uint32_t line;
     if (!row->name || strncmp(row->name, "0x", 2)) return 0;
     uint64_t address = strtoull(row->name, &end, 16);
-    if (*end || !rsc_symbols_variable(symbols, address, &name, &start, &bytes)) return 0;
+    if (*end) return 0;
+    if (!variable_of_row(symbols, row, address, &name, &start)) {
+        if (!(file = rsc_symbols_data_file(symbols, address))) return 0;
+        snprintf(text, sizeof text, "data of %s", base_name(file));
+        return rsc_profile_set_text(&row->name, text);
+    }
     int declared = symbols_declaration_at(symbols, start, &file, &line);
     if (declared < 0) return declared;
     if (!declared) return rsc_profile_set_text(&row->name, name);

@@ -12,6 +12,7 @@
 
 #include "base/pages.h"
 #include "distance/count/attribution_state.h"
+#include "trace/variable_event.h"
 
 #define CODE_ROWS (1u << 20)
 #define PAIR_ROWS 16384u
@@ -41,9 +42,7 @@ static void add_pair_to_code(void *owner, uint32_t row) {
 
 /* ---- sums ---- */
 
-static int same_object(uint64_t a, uint64_t b) {
-    return a == b || (rsc_object_sort(a) == RSC_OBJECT_GLOBAL && rsc_object_sort(b) == RSC_OBJECT_GLOBAL);
-}
+static int same_object(uint64_t a, uint64_t b) { return a == b || (rsc_object_is_line(a) && rsc_object_is_line(b)); }
 
 static void vote_for_object(struct pair_object *object, uint64_t key, uint32_t votes) {
     if (!object->votes || same_object(object->key, key)) {
@@ -220,6 +219,7 @@ static int make_change(struct rsc_attribution *a, const struct object_change *ch
     switch (change->type) {
     case RSC_EVENT_ALLOC: return rsc_objects_add_block(&a->objects, change->start, change->bytes, change->number);
     case RSC_EVENT_FREE: rsc_objects_remove_block(&a->objects, change->start); return 0;
+    case RSC_EVENT_VARIABLE: return rsc_objects_add_variable(&a->objects, change->start, change->bytes);
     default: return rsc_objects_map(&a->objects, change->start, change->bytes, change->number, change->is_data);
     }
 }
@@ -326,7 +326,8 @@ static int take_event(struct rsc_attribution *a, const struct rsc_event *event) 
     case RSC_EVENT_THREAD_START: rsc_call_paths_restart(&a->paths, event->thread); return 0;
     case RSC_EVENT_ALLOC:
     case RSC_EVENT_FREE:
-    case RSC_EVENT_MAP: return tell_change(a, event);
+    case RSC_EVENT_MAP:
+    case RSC_EVENT_VARIABLE: return tell_change(a, event);
     default: return 0;
     }
 }

@@ -5,7 +5,7 @@
  * Each access gets a *tag*: a number for its (pc, call path). The engine stores the
  * tag of each line's last use and returns, for each reference, the tag of the use
  * before it; the two make the pair. Call paths follow from the CALL and RETURN events
- * of each thread, objects from ALLOC, FREE and MAP events.
+ * of each thread, objects from ALLOC, FREE, MAP and VARIABLE events.
  *
  * Memory is bounded. Instructions and call-path nodes have tables of fixed size;
  * overflow is counted in a separate row. Pairs and objects follow the space-saving

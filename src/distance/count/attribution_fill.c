@@ -135,9 +135,10 @@ static int name_object(const struct rsc_attribution *a, uint64_t key, struct rsc
     switch (rsc_object_sort(key)) {
     case RSC_OBJECT_GLOBAL:
         row->kind = "global";
-        row->bytes = 64;
+        row->bytes = rsc_object_is_line(key) ? 64 : a->objects.variables[number & ~RSC_OBJECT_VARIABLE].bytes;
         row->blocks = 1;
-        snprintf(text, sizeof text, "0x%" PRIx64, number << 6);
+        snprintf(text, sizeof text, "0x%" PRIx64,
+                 rsc_object_is_line(key) ? number << 6 : a->objects.variables[number & ~RSC_OBJECT_VARIABLE].start);
         break;
     case RSC_OBJECT_HEAP:
         row->kind = "heap";

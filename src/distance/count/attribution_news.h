@@ -11,7 +11,7 @@
 
 #include <reusescope/trace.h>
 
-/* An ALLOC, FREE or MAP event of the batch. */
+/* An ALLOC, FREE, MAP or VARIABLE event of the batch. */
 struct object_change {
     uint32_t at; /* before this access */
     uint16_t type;

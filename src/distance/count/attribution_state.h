@@ -16,8 +16,8 @@
 /* The code row of instructions that the tables had no room for: row 0 of places. */
 #define RSC_CODE_OTHER 0u
 
-/* The object that holds most far reuses of a pair, by majority vote; variables vote together, as each line has its
- * own key. */
+/* The object that holds most far reuses of a pair, by majority vote; small variables vote together, as each line has
+ * its own key. */
 struct pair_object {
     uint64_t key; /* of objects.h; RSC_OBJECT_UNKNOWN: none yet */
     uint64_t votes; /* votes for it, minus votes against */

@@ -1,4 +1,4 @@
-/* objects.c - see objects.h: blocks, then mappings, then lookups. */
+/* objects.c - see objects.h: blocks, then mappings, then variables, then lookups. */
 #include "distance/count/objects.h"
 
 #include <stdlib.h>
@@ -6,10 +6,13 @@
 
 #include <reusescope/error.h>
 
+#include "base/search.h"
+
 #define BLOCKS_MAX (1u << 24)   /* live at once; further ones are ignored */
 #define RANGES_MAX (1u << 16)
 #define NAMES_MAX (1u << 12)    /* memory mapped under further names has none */
 #define MAPPINGS_MAX (1u << 16) /* of files */
+#define VARIABLES_MAX (1u << 20) /* further ones are counted by line */
 #define CODE_SEARCHED 1024u     /* newest mappings searched for the file of a pc */
 #define BUILD_ID_BYTES_MAX 32u
 
@@ -32,7 +35,8 @@ int rsc_objects_init(struct rsc_objects *objects, uint32_t sites) {
     objects->sites = calloc(sites, sizeof *objects->sites);
     if (objects->sites && name_number(objects, "", 0) == 0 &&
         reserve((void **)&objects->blocks, &objects->block_room, 0, sizeof *objects->blocks) == 0 &&
-        reserve((void **)&objects->ranges, &objects->range_room, 0, sizeof *objects->ranges) == 0)
+        reserve((void **)&objects->ranges, &objects->range_room, 0, sizeof *objects->ranges) == 0 &&
+        rsc_u64_table_init(&objects->variable_of, 64) == 0)
         return 0;
     rsc_objects_free(objects);
     return RSC_ENOMEM;
@@ -42,6 +46,9 @@ void rsc_objects_free(struct rsc_objects *objects) {
     free(objects->blocks);
     free(objects->sites);
     free(objects->ranges);
+    free(objects->variables);
+    free(objects->placed);
+    rsc_u64_table_free(&objects->variable_of);
     free(objects->names);
     free(objects->mappings);
     rsc_arena_free(&objects->arena);
@@ -277,6 +284,8 @@ static uint32_t ranges_cut(struct rsc_objects *objects, uint64_t start, uint64_t
     return first;
 }
 
+static void remove_variables(struct rsc_objects *objects, uint64_t start, uint64_t end);
+
 int rsc_objects_map(struct rsc_objects *objects, uint64_t start, uint64_t bytes, uint32_t name, int is_data) {
     uint64_t end = end_of(start, bytes);
     if (end == start || objects->range_count + 2 > RANGES_MAX) return 0;
@@ -284,12 +293,12 @@ int rsc_objects_map(struct rsc_objects *objects, uint64_t start, uint64_t bytes,
         return RSC_ENOMEM;
     uint32_t at = ranges_cut(objects, start, end);
     struct rsc_mapped_range *ranges = objects->ranges;
-    const struct rsc_mapped_range *below = at ? &ranges[at - 1] : NULL;
-    if (!objects->names[name].name[0] && below && below->end == start && below->is_data &&
-        objects->names[below->name].has_code) {
+    const struct rsc_mapped_range *below = at && ranges[at - 1].end == start ? &ranges[at - 1] : NULL;
+    if (!objects->names[name].name[0] && below && below->is_data && objects->names[below->name].has_code) {
         name = below->name; /* its .bss */
         is_data = 1;
     }
+    if (!below || below->name != name) remove_variables(objects, start, end);
     memmove(ranges + at + 1, ranges + at, (objects->range_count - at) * sizeof *ranges);
     ranges[at] = (struct rsc_mapped_range){.start = start, .end = end, .name = name, .is_data = (uint32_t)is_data};
     objects->range_count++;
@@ -298,6 +307,76 @@ int rsc_objects_map(struct rsc_objects *objects, uint64_t start, uint64_t bytes,
     forget(objects, start, end);
     objects->known = 1;
     return 0;
+}
+
+/* ---- variables ---- */
+
+/* The first that ends after `address`. */
+static uint32_t placed_from(const struct rsc_objects *objects, uint64_t address) {
+    return (uint32_t)RSC_SEARCH(0, objects->placed_count, i, objects->placed[i].end <= address);
+}
+
+static void remove_variables(struct rsc_objects *objects, uint64_t start, uint64_t end) {
+    uint32_t first = placed_from(objects, start), last = first;
+    while (last < objects->placed_count && objects->placed[last].start < end) last++;
+    if (first == last) return;
+    memmove(objects->placed + first, objects->placed + last, (objects->placed_count - last) * sizeof *objects->placed);
+    objects->placed_count -= last - first;
+}
+
+/* The number of a variable: its old one if it was there before. UINT32_MAX: there are no more. Or RSC_ENOMEM. */
+static int variable_number(struct rsc_objects *objects, uint64_t start, uint64_t bytes, uint32_t *number) {
+    if (rsc_u64_table_needs_rebuild(&objects->variable_of) && rsc_u64_table_rebuild(&objects->variable_of))
+        return RSC_ENOMEM;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(&objects->variable_of, start);
+    *number = entry->value ? (uint32_t)entry->value - 1 : UINT32_MAX;
+    if (entry->value && objects->variables[*number].bytes == bytes) return 0;
+    *number = UINT32_MAX;
+    if (objects->variable_count == VARIABLES_MAX) return 0;
+    if (reserve((void **)&objects->variables, &objects->variable_room, objects->variable_count,
+                sizeof *objects->variables))
+        return RSC_ENOMEM;
+    objects->variable_of.used += !entry->value;
+    *number = objects->variable_count++;
+    objects->variables[*number] = (struct rsc_variable){start, bytes};
+    *entry = (struct rsc_u64_entry){start, *number + 1ull};
+    return 0;
+}
+
+int rsc_objects_add_variable(struct rsc_objects *objects, uint64_t start, uint64_t bytes) {
+    uint64_t end = end_of(start, bytes);
+    uint32_t number, range = range_from(objects, start);
+    if (end == start) return 0;
+    if (variable_number(objects, start, bytes, &number) < 0 ||
+        reserve((void **)&objects->placed, &objects->placed_room, objects->placed_count, sizeof *objects->placed))
+        return RSC_ENOMEM;
+    if (number == UINT32_MAX) return 0;
+    remove_variables(objects, start, end);
+    uint32_t at = placed_from(objects, start);
+    memmove(objects->placed + at + 1, objects->placed + at, (objects->placed_count - at) * sizeof *objects->placed);
+    objects->placed[at] = (struct rsc_variable_range){start, end, number};
+    objects->placed_count++;
+    if (range < objects->range_count && objects->ranges[range].start <= start)
+        set_has_code(objects, (int)objects->ranges[range].name);
+    forget(objects, start, end);
+    objects->known = 1;
+    return 0;
+}
+
+/* Narrows low .. last, bytes of a mapping around `address`, to its variable or to bytes of none. Returns what it is. */
+static uint32_t narrow_to_variable(const struct rsc_objects *objects, uint64_t address, uint64_t *low, uint64_t *last,
+                                   uint32_t otherwise) {
+    uint32_t at = placed_from(objects, address);
+    const struct rsc_variable_range *placed = &objects->placed[at];
+    if (at && placed[-1].end > *low) *low = placed[-1].end;
+    if (at == objects->placed_count) return otherwise;
+    if (placed->start > address) {
+        if (placed->start <= *last) *last = placed->start - 1;
+        return otherwise;
+    }
+    if (placed->start > *low) *low = placed->start;
+    if (placed->end <= *last) *last = placed->end - 1;
+    return placed->number << 2 | RSC_OBJECT_GLOBAL;
 }
 
 /* ---- looking up ---- */
@@ -324,6 +403,7 @@ void rsc_objects_search(struct rsc_objects *objects, uint64_t address, struct rs
                 if (range->start > low) low = range->start;
                 if (range->end <= last) last = range->end - 1;
                 what = range->name << 2 | RSC_OBJECT_MAPPED;
+                if (objects->placed_count) what = narrow_to_variable(objects, address, &low, &last, what);
             }
         }
     }
@@ -337,14 +417,16 @@ static int is_whole_page(const struct rsc_objects *objects, uint64_t address) {
     uint64_t first = address & ~0xfffull, last = first + 0xfff, next_start;
     const struct rsc_heap_block *block = &objects->blocks[block_before(objects, last, &next_start)];
     if (block != objects->blocks && block->end > first) return block->start <= first && block->end > last;
-    uint32_t at = range_from(objects, first);
+    uint32_t at = range_from(objects, first), variable = placed_from(objects, first);
+    if (variable < objects->placed_count && objects->placed[variable].start <= last)
+        return objects->placed[variable].start <= first && objects->placed[variable].end > last;
     return at < objects->range_count && objects->ranges[at].start <= first && objects->ranges[at].end > last;
 }
 
 void rsc_objects_keep_mark(struct rsc_objects *objects, uint64_t address, uint64_t key, uint32_t mark) {
     struct rsc_object_part *part = &objects->cache[address >> 6 & (RSC_OBJECT_CACHE - 1)];
     if (address - part->start < part->bytes) part->mark = mark & RSC_OBJECT_MARK_MAX;
-    if (rsc_object_sort(key) == RSC_OBJECT_GLOBAL || !is_whole_page(objects, address)) return;
+    if (rsc_object_is_line(key) || !is_whole_page(objects, address)) return;
     objects->pages[address >> 12 & (RSC_OBJECT_PAGES - 1)] =
         (struct rsc_object_page){.page = address >> 12, .mark = mark};
 }

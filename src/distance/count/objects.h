@@ -10,9 +10,10 @@
  * one object: stacks and arrays need only those.
  *
  * A mapping of a file with executed code holds variables, which symbols later
- * identify by address. So its data is one object per line, and its instructions are
- * one object per file. Unnamed memory after the data of such a file is its .bss. Any
- * other mapping is one object per name.
+ * identify by address. Large ones are announced (variable_event.h): each is one
+ * object, however many lines it has. The rest of the file's data is one object per
+ * line, and its instructions are one object per file. Unnamed memory after the data
+ * of such a file is its .bss. Any other mapping is one object per name.
  */
 #ifndef RSC_DISTANCE_COUNT_OBJECTS_H
 #define RSC_DISTANCE_COUNT_OBJECTS_H
@@ -20,16 +21,23 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/u64_table.h"
 #include "distance/count/attribution.h"
 
 /*
- * An object's key. Bits 62-63 are its sort, the rest identify it: the 64-byte line of
- * a variable, the call-path node of a heap block's allocation, or the name of a
- * mapping.
+ * An object's key. Bits 62-63 are its sort, the rest identify it: a large variable or
+ * the 64-byte line of small ones, the call-path node of a heap block's allocation, or
+ * the name of a mapping.
  */
 enum rsc_object_sort { RSC_OBJECT_UNKNOWN = 0, RSC_OBJECT_MAPPED = 1, RSC_OBJECT_HEAP = 2, RSC_OBJECT_GLOBAL = 3 };
 static inline enum rsc_object_sort rsc_object_sort(uint64_t key) { return (enum rsc_object_sort)(key >> 62); }
 static inline uint64_t rsc_object_number(uint64_t key) { return key << 2 >> 2; }
+
+/* Set in the key of a global that is a large variable: the bits below are its index in `variables`. */
+#define RSC_OBJECT_VARIABLE (1ull << 61)
+static inline int rsc_object_is_line(uint64_t key) {
+    return rsc_object_sort(key) == RSC_OBJECT_GLOBAL && !(key & RSC_OBJECT_VARIABLE);
+}
 
 /* A name of mapped memory: a path, "[stack]", "" ... */
 struct rsc_mapped_name {
@@ -57,15 +65,25 @@ struct rsc_mapped_range {
     uint32_t is_data; /* of a file, not from its beginning */
 };
 
+struct rsc_variable {
+    uint64_t start, bytes;
+};
+
+/* Where a variable is now. */
+struct rsc_variable_range {
+    uint64_t start, end;
+    uint32_t number; /* in `variables` */
+};
+
 #define RSC_OBJECT_CACHE 4096u
 struct rsc_object_part {
     uint64_t start;
     uint32_t bytes : 8; /* 0: empty entry */
     uint32_t mark : 24; /* the caller's number for data there; 0: none */
-    uint32_t what; /* number << 2 | sort; never RSC_OBJECT_GLOBAL */
+    uint32_t what; /* number << 2 | sort; RSC_OBJECT_GLOBAL only for variables */
 };
 
-#define RSC_OBJECT_PAGES 256u
+#define RSC_OBJECT_PAGES 2048u
 struct rsc_object_page {
     uint64_t page; /* address >> 12 */
     uint32_t mark; /* 0: empty entry */
@@ -83,6 +101,11 @@ struct rsc_objects {
 
     struct rsc_mapped_range *ranges; /* ascending, disjoint; owned */
     uint32_t range_count, range_room;
+    struct rsc_variable *variables; /* all there ever were; owned */
+    uint32_t variable_count, variable_room;
+    struct rsc_u64_table variable_of; /* start -> index + 1 of the last one there */
+    struct rsc_variable_range *placed; /* ascending, disjoint; owned */
+    uint32_t placed_count, placed_room;
     struct rsc_mapped_name *names; /* owned */
     uint32_t name_count, name_room;
     struct rsc_mapping *mappings; /* of files, in order of arrival; owned */
@@ -108,6 +131,11 @@ int rsc_objects_add_mapping(struct rsc_objects *objects, const struct rsc_event 
 /* Maps memory under that name over the range. Returns 0 or RSC_ENOMEM. */
 int rsc_objects_map(struct rsc_objects *objects, uint64_t start, uint64_t bytes, uint32_t name, int is_data);
 
+/*
+ * Adds a large variable of a mapped file. It stays until another file is mapped over it. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_objects_add_variable(struct rsc_objects *objects, uint64_t start, uint64_t bytes);
+
 /* Code ran at pc: marks its mapping as code. */
 void rsc_objects_see_code(struct rsc_objects *objects, uint64_t pc);
 
@@ -119,6 +147,7 @@ static inline uint64_t rsc_objects_find(struct rsc_objects *objects, uint64_t ad
     struct rsc_object_part *part = &objects->cache[address >> 6 & (RSC_OBJECT_CACHE - 1)];
     if (address - part->start >= part->bytes) rsc_objects_search(objects, address, part);
     uint64_t number = part->what >> 2;
+    if ((part->what & 3) == RSC_OBJECT_GLOBAL) return (uint64_t)RSC_OBJECT_GLOBAL << 62 | RSC_OBJECT_VARIABLE | number;
     if ((part->what & 3) == RSC_OBJECT_MAPPED && !is_fetch && objects->names[number].has_code)
         return (uint64_t)RSC_OBJECT_GLOBAL << 62 | address >> 6;
     return (uint64_t)(part->what & 3) << 62 | number;

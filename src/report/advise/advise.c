@@ -237,12 +237,22 @@ static int cache_cliff(const struct rsc_evidence *evidence, struct rsc_advice *a
     return 1;
 }
 
+/* First touches by anything but the dynamic loader, which nobody can change. */
+static uint64_t own_first_touches(const struct rsc_profile *profile) {
+    uint64_t own = profile->cold;
+    for (size_t i = 0; i < profile->code_count; i++)
+        if (rsc_place_is_loader(&profile->code[i].place))
+            own -= profile->code[i].cold < own ? profile->code[i].cold : own;
+    return own;
+}
+
 /* No cache size helps. */
 static int cold_dominated(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_object_row *most = NULL;
-    advice->share = rsc_share_of(evidence, profile->cold);
-    if (advice->share < COLD_SHARE || !rsc_misses_matter(evidence)) return 0;
+    const uint64_t cold = own_first_touches(profile);
+    advice->share = rsc_share_of(evidence, cold);
+    if (advice->share < COLD_SHARE || !rsc_is_worth(evidence, (double)cold, evidence->miss_cycles)) return 0;
     for (size_t i = 0; i < profile->object_count; i++)
         if (profile->objects[i].cold > (most ? most->cold : 0)) most = &profile->objects[i];
     for (size_t i = 0, worst = 0; i < profile->code_count; i++)
