@@ -125,6 +125,15 @@ void rsc_drain_follow_region(struct rsc_drain *drain, struct rsc_drain_cursor *c
     if (cursor->depth < cursor->region_depth) rsc_drain_leave_region(drain, cursor);
 }
 
+/* The call of an allocator that is not rebuilt is known only from the CALLER record before: it has just returned. */
+static int add_allocation(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t block, uint64_t bytes) {
+    const uint64_t caller = cursor->caller;
+    cursor->caller = 0;
+    if (caller && rsc_drain_add_event(drain, RSC_EVENT_CALL, cursor->number, caller, 0, NULL, 0) < 0) return RSC_ENOMEM;
+    if (rsc_drain_add_event(drain, RSC_EVENT_ALLOC, cursor->number, block, bytes, NULL, 0) < 0) return RSC_ENOMEM;
+    return caller ? rsc_drain_add_event(drain, RSC_EVENT_RETURN, cursor->number, caller + 1, 0, NULL, 0) : 0;
+}
+
 /* Handles all records but reads and writes. */
 int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                          const struct rsc_record *record) {
@@ -145,12 +154,7 @@ int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *curso
         return rsc_drain_add_event(drain, RSC_EVENT_CALL, cursor->number, pc | space, addr, NULL, 0);
     case RSC_RECORD_RETURN: return rsc_drain_add_event(drain, RSC_EVENT_RETURN, cursor->number, addr, 0, NULL, 0);
     case RSC_RECORD_CALLER: cursor->caller = addr; return 0;
-    case RSC_RECORD_ALLOC: {
-        uint64_t caller = cursor->caller;
-        cursor->caller = 0;
-        return rsc_drain_add_event(drain, RSC_EVENT_ALLOC, cursor->number, addr, pc, caller ? &caller : NULL,
-                                   caller ? sizeof caller : 0);
-    }
+    case RSC_RECORD_ALLOC: return add_allocation(drain, cursor, addr, pc);
     case RSC_RECORD_FREE: return rsc_drain_add_event(drain, RSC_EVENT_FREE, cursor->number, addr, 0, NULL, 0);
     case RSC_RECORD_MARKER:
         return rsc_drain_add_event(drain, RSC_EVENT_MARKER, cursor->number, pc, 0, pc ? "begin" : "end", pc ? 5 : 3);

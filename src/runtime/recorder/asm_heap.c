@@ -1,7 +1,7 @@
 /*
  * asm_heap.c - the malloc family for rebuilt programs: calls libc's functions, and
- * records an event per block while the thread records. The parent knows the place of
- * the allocation from the calls before; if references are sampled, from the return address.
+ * records an event per block while the thread records, with the place of the call: the
+ * call itself is recorded only when rebuilt code runs again.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -340,6 +340,7 @@ static int may_sample(const struct rsc_asm_local *local) {
 void rsc_asm_tell_from(uint64_t addr, uint64_t word, uint64_t caller) {
     struct rsc_asm_local *local = &rsc_asm_local;
     if (!rsc_asm_sampling) {
+        if (caller) rsc_asm_put(caller, rsc_record_word(RSC_RECORD_CALLER, 1, 0));
         rsc_asm_put(addr, word);
         return;
     }

@@ -98,7 +98,7 @@ enum rsc_record_type {
     RSC_RECORD_SWITCH = 17, /* of Valgrind's tool; addr: the thread that runs from here on; payload 1: it has ended */
     RSC_RECORD_UNWIND = 18, /* of rebuilt programs; addr: the stack pointer that longjmp() sets */
     RSC_RECORD_CALLED = 20, /* of Valgrind's tool: the thread calls the system, and there are others */
-    RSC_RECORD_CALLER = 21, /* beside samples; addr: the code that the next ALLOC is for */
+    RSC_RECORD_CALLER = 21, /* of rebuilt programs; addr: the code that the next ALLOC is for */
     RSC_RECORD_STEP = 19, /* an access, beside samples; a second one follows: the same instruction, executed next */
 };
 
