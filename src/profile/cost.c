@@ -13,7 +13,7 @@ uint64_t rsc_profile_coarse_misses(const struct rsc_profile *profile, uint64_t s
     struct rsc_histogram coarse = {RSC_BINS_COARSE, COARSE_BINS, counts};
     rsc_histogram_merge(&coarse, &profile->rd); /* fine bins lie within coarse ones */
     if (profile->rd_capped) rsc_histogram_add(&coarse, profile->rd_cap, profile->rd_capped);
-    return profile->cold + profile->invalidated + rsc_histogram_at_least(&coarse, size_lines);
+    return profile->cold + profile->last_touch + profile->invalidated + rsc_histogram_at_least(&coarse, size_lines);
 }
 
 int rsc_cost_is_known(const struct rsc_profile *profile, const struct rsc_machine *machine) {

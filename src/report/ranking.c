@@ -245,7 +245,7 @@ uint64_t rsc_rank_quantile(const struct rsc_ranking *ranking, const struct rsc_r
 
 /* The index of the largest cache that misses for want of room; level_count: none does. */
 static size_t largest_too_small(const struct rsc_profile *profile, const struct rsc_machine *machine) {
-    uint64_t always = profile->cold + profile->invalidated;
+    uint64_t always = profile->cold + profile->last_touch + profile->invalidated;
     for (size_t i = machine->level_count; i-- > 0;) {
         uint64_t lines = machine->levels[i].size_bytes / profile->made.line_bytes;
         if (lines > rsc_rows_told_apart(profile)) lines = rsc_rows_told_apart(profile);

@@ -196,7 +196,7 @@ export class Profile {
     const levels = page.machine.map((level) => ({ lines: this.lines(level.bytes), cycles: level.cycles }));
     if (!levels.length || !page.memory_cycles || page.machine[levels.length - 1].bytes > this.limit()) return null;
     const all = new Row("", {});
-    all.add({ references: this.json.references, cold: this.json.cold, invalidated: this.json.invalidated, rd: this.json.rd });
+    all.add({ references: this.json.references, cold: this.json.cold + (this.json.last_touch || 0), invalidated: this.json.invalidated, rd: this.json.rd });
     return { of: (row) => row.cycles(levels, page.memory_cycles), all: all.cycles(levels, page.memory_cycles) };
   }
 

@@ -364,12 +364,13 @@ static void put_no_lines(struct rsc_text *text, const struct rsc_report_style *s
 #define REST_TOLD 0.1 /* of cycles or misses */
 
 /* What is in no line of the user: libraries, mostly their first touches. */
-static void put_rest(struct rsc_text *text, const struct screen *screen, const struct worst_lines *worst) {
+static void put_rest(struct rsc_text *text, const struct screen *screen, const struct worst_lines *worst, int own) {
     double sum = 0;
     char words[96];
     for (size_t i = 0; i < worst->why.lines->count; i++) sum += worst->why.lines->ranks[i].cost;
     double rest = worst->all > 0 ? 1 - sum / worst->all : 0;
-    if (rest < REST_TOLD) return;
+    rest -= rsc_put_first_touches(text, worst->why.lines->profile, screen->style, worst->by_cycles, worst->all);
+    if (rest < REST_TOLD || !own) return;
     snprintf(words, sizeof words, "%s more in libraries and at the start (--section lines)", rsc_show_share(rest).text);
     rsc_text_tint(text, RSC_DIM);
     rsc_text_put(text, "          ");
@@ -415,7 +416,7 @@ static void put_worst(struct rsc_text *text, const struct screen *screen) {
     for (size_t i = 0; !failed && i < lines.count && i < LINES_SHOWN; i++)
         if (lines.ranks[i].cost > 0 && (!i || lines.ranks[i].cost >= SHARE_SHOWN * worst.all))
             put_line(text, screen, &worst, &lines.ranks[i]);
-    if (!failed && own) put_rest(text, screen, &worst);
+    if (!failed) put_rest(text, screen, &worst, own);
     rsc_ranking_free(&lines);
     rsc_ranking_free(&pairs);
 }

@@ -21,6 +21,7 @@
 #define OBJECTS_SHOWN 8
 #define SENTENCE 768
 #define WIDE 64 /* columns: tables have all of theirs */
+#define FIRST_TOUCHES_TOLD 0.01 /* of all cycles or misses */
 #define SHARE_SHOWN 0.0005 /* of all misses: rows with less, "<0.1 %", are not shown */
 
 /* Shared by all three tables. */
@@ -122,6 +123,21 @@ static void put_numbers(struct worst *worst, const struct rsc_rank *rank) {
     if (has_misses_column(worst)) rsc_text_put(worst->text, "%11s", rsc_show_short(rank->misses).text);
 }
 
+double rsc_put_first_touches(struct rsc_text *text, const struct rsc_profile *profile,
+                             const struct rsc_report_style *style, int by_cycles, double all) {
+    const double cost = (double)profile->last_touch * (by_cycles ? style->machine->memory_cycles : 1);
+    const double share = all > 0 ? cost / all : 0;
+    char words[160];
+    if (share < FIRST_TOUCHES_TOLD) return share;
+    snprintf(words, sizeof words, "%s more: first touches; a sample does not show whose", rsc_show_share(share).text);
+    rsc_text_tint(text, RSC_DIM);
+    rsc_text_pad_to(text, 10);
+    rsc_text_foreign(text, words, style->width - text->column);
+    rsc_text_tint(text, RSC_PLAIN);
+    rsc_text_put(text, "\n");
+    return share;
+}
+
 /* Notes: references that may belong to other rows, and a size lowered by a cap on distances. */
 static void put_notes(struct worst *worst) {
     char note[SENTENCE];
@@ -132,6 +148,9 @@ static void put_notes(struct worst *worst) {
         used += (size_t)snprintf(note + used, sizeof note - used, used ? ", %s%s (row %zu)" : "%s%s (row %zu)", sign,
                                  rsc_show_short(worst->ranking.ranks[i].error).text, i + 1);
     }
+    if (worst->ranking.what != RSC_RANK_PAIRS)
+        rsc_put_first_touches(worst->text, worst->profile, worst->style, worst->all_cycles > 0,
+                              worst->all_cycles > 0 ? worst->all_cycles : (double)worst->all_misses);
     if (used) {
         snprintf(note + used, sizeof note - used, ": references that may belong to rows dropped from a full table.");
         rsc_text_paragraph(worst->text, 3, worst->style->width, note);

@@ -41,4 +41,11 @@ void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profil
 void rsc_put_worst_objects(struct rsc_text *text, const struct rsc_profile *profile,
                            const struct rsc_report_style *style);
 
+/*
+ * A note on first touches that are in no row: a sample shows how many there are, but not by which code. `all`: the cost of
+ * all misses, in cycles or misses. Returns the share of these first touches.
+ */
+double rsc_put_first_touches(struct rsc_text *text, const struct rsc_profile *profile,
+                             const struct rsc_report_style *style, int by_cycles, double all);
+
 #endif
