@@ -209,6 +209,10 @@ static int name_thing(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, 
         break;
     case RSC_OBJECT_HEAP:
         row->kind = "heap";
+        if (number == RSC_HEAP_BETWEEN) {
+            name = "heap between blocks";
+            break;
+        }
         status = name_caller(blame, symbols, (uint32_t)number, row);
         name = text;
         if (row->name) snprintf(text, sizeof text, "allocated in %.60s", row->name);

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -80,6 +81,33 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes) {
     if (!made) return ENOMEM;
     *block = made;
     return 0;
+}
+
+/*
+ * Memory that the program maps without a file is a block, too. What the C library maps for malloc() and for threads does
+ * not come here.
+ */
+EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset) {
+    void *made = (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+    return made != MAP_FAILED && (flags & MAP_ANONYMOUS) && (protection & PROT_WRITE) ? allocated(made, bytes) : made;
+}
+
+EXPORT void *mmap64(void *, size_t, int, int, int, off_t) __attribute__((alias("mmap")));
+
+EXPORT int munmap(void *address, size_t bytes) {
+    freed(address);
+    return (int)syscall(SYS_munmap, address, bytes);
+}
+
+EXPORT void *mremap(void *address, size_t bytes, size_t new_bytes, int flags, ...) {
+    va_list list;
+    va_start(list, flags);
+    void *wanted = flags & MREMAP_FIXED ? va_arg(list, void *) : NULL;
+    va_end(list);
+    void *moved = (void *)syscall(SYS_mremap, address, bytes, new_bytes, flags, wanted);
+    if (moved == MAP_FAILED) return moved;
+    freed(address);
+    return allocated(moved, new_bytes);
 }
 
 EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock) {

@@ -142,6 +142,10 @@ static int name_object(const struct rsc_attribution *a, uint64_t key, struct rsc
         break;
     case RSC_OBJECT_HEAP:
         row->kind = "heap";
+        if (number == RSC_HEAP_BETWEEN) {
+            name = "heap between blocks";
+            break;
+        }
         row->context = (uint32_t)number;
         row->bytes = a->objects.sites[number].peak_bytes;
         row->blocks = a->objects.sites[number].blocks;

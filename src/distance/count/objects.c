@@ -13,6 +13,7 @@
 #define NAMES_MAX (1u << 12)    /* memory mapped under further names has none */
 #define MAPPINGS_MAX (1u << 16) /* of files */
 #define VARIABLES_MAX (1u << 20) /* further ones are counted by line */
+#define BETWEEN_BYTES 64u       /* memory no further from a block is the heap's: the sizes of blocks are kept there */
 #define CODE_SEARCHED 1024u     /* newest mappings searched for the file of a pc */
 #define BUILD_ID_BYTES_MAX 32u
 
@@ -61,7 +62,10 @@ static uint64_t end_of(uint64_t start, uint64_t bytes) {
 
 /* Marks the objects in start .. end - 1 as changed. */
 static void forget(struct rsc_objects *objects, uint64_t start, uint64_t end) {
-    uint64_t first = start >> 6, last = (end - 1) >> 6, pages = ((end - 1) >> 12) - (start >> 12);
+    uint64_t first = start >> 6, last = (end - 1) >> 6;
+    first -= first > 0; /* what is between blocks has changed, too: BETWEEN_BYTES */
+    last += last < UINT64_MAX >> 6;
+    uint64_t first_page = first >> 6, pages = (last >> 6) - first_page;
     if (last - first >= RSC_OBJECT_CACHE) {
         memset(objects->cache, 0, sizeof objects->cache);
         memset(objects->pages, 0, sizeof objects->pages);
@@ -69,7 +73,7 @@ static void forget(struct rsc_objects *objects, uint64_t start, uint64_t end) {
     }
     for (uint64_t line = first; line <= last; line++) objects->cache[line & (RSC_OBJECT_CACHE - 1)].bytes = 0;
     for (uint64_t page = 0; page <= pages; page++)
-        objects->pages[((start >> 12) + page) & (RSC_OBJECT_PAGES - 1)].mark = 0;
+        objects->pages[(first_page + page) & (RSC_OBJECT_PAGES - 1)].mark = 0;
 }
 
 /* ---- blocks ---- */
@@ -385,6 +389,7 @@ void rsc_objects_search(struct rsc_objects *objects, uint64_t address, struct rs
     uint64_t low = address & ~63ull, high = low + 64, next_start; /* high is 0 in the last line: see `last` */
     uint64_t last = high - 1;
     uint32_t what = RSC_OBJECT_UNKNOWN, block = block_before(objects, address, &next_start);
+    const uint64_t next_block = next_start;
     if (next_start <= last) last = next_start - 1;
     const struct rsc_heap_block *found = &objects->blocks[block];
     if (block && found->end > address) {
@@ -406,6 +411,10 @@ void rsc_objects_search(struct rsc_objects *objects, uint64_t address, struct rs
                 if (objects->placed_count) what = narrow_to_variable(objects, address, &low, &last, what);
             }
         }
+        uint64_t line = address & ~63ull;
+        if (what == RSC_OBJECT_UNKNOWN && ((block && line < BETWEEN_BYTES + found->end) ||
+                                           (next_block != UINT64_MAX && next_block - line < BETWEEN_BYTES + 64)))
+            what = RSC_HEAP_BETWEEN << 2 | RSC_OBJECT_HEAP;
     }
     *part = (struct rsc_object_part){.start = low, .bytes = (uint32_t)(last - low + 1) & 0xff, .what = what};
 }

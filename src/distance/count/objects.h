@@ -13,7 +13,8 @@
  * identify by address. Large ones are announced (variable_event.h): each is one
  * object, however many lines it has. The rest of the file's data is one object per
  * line, and its instructions are one object per file. Unnamed memory after the data
- * of such a file is its .bss. Any other mapping is one object per name.
+ * of such a file is its .bss. Any other mapping is one object per name. Memory of
+ * which nothing is known but that heap blocks are near is the allocator's own.
  */
 #ifndef RSC_DISTANCE_COUNT_OBJECTS_H
 #define RSC_DISTANCE_COUNT_OBJECTS_H
@@ -38,6 +39,9 @@ static inline uint64_t rsc_object_number(uint64_t key) { return key << 2 >> 2; }
 static inline int rsc_object_is_line(uint64_t key) {
     return rsc_object_sort(key) == RSC_OBJECT_GLOBAL && !(key & RSC_OBJECT_VARIABLE);
 }
+
+/* The number of the heap's memory between blocks. */
+#define RSC_HEAP_BETWEEN ((1u << 30) - 1)
 
 /* A name of mapped memory: a path, "[stack]", "" ... */
 struct rsc_mapped_name {

@@ -25,10 +25,16 @@ extern void __libc_free(void *);
 #define LIBC(name) __libc_##name
 #endif
 
+static void tell_block(void *block, size_t bytes, uint64_t caller) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if (local->new_caller) caller = local->new_caller;
+    local->new_caller = 0;
+    if (block) rsc_asm_tell_from((uintptr_t)block, rsc_record_word(RSC_RECORD_ALLOC, 1, bytes), caller);
+}
+
 static inline __attribute__((always_inline)) void *allocated(void *block, size_t bytes) {
-    if (__builtin_expect(rsc_asm_recording() || rsc_asm_sampling, 0) && block)
-        rsc_asm_tell_from((uintptr_t)block, rsc_record_word(RSC_RECORD_ALLOC, 1, bytes),
-                          (uintptr_t)__builtin_return_address(0) - 1); /* the call, not what follows it */
+    if (__builtin_expect(rsc_asm_recording() || rsc_asm_sampling, 0))
+        tell_block(block, bytes, (uintptr_t)__builtin_return_address(0) - 1); /* the call, not what follows it */
     return block;
 }
 
@@ -80,3 +86,22 @@ HEAP(void *, reallocarray, (void *block, size_t count, size_t each)) {
     freed(block);
     return allocated(moved, bytes);
 }
+
+#ifndef RSC_ASM_STATIC
+/*
+ * C++ allocates through the library's operator new, which is not rebuilt: its caller is the place of the allocation. The
+ * library's function is left in a tail call, so that it can throw.
+ */
+#define OPERATOR_NEW(name, parameters, arguments)                                  \
+    RSC_INTERPOSE(void *, name, parameters) {                                      \
+        if (__builtin_expect(rsc_asm_recording() || rsc_asm_sampling, 0))          \
+            rsc_asm_local.new_caller = (uintptr_t)__builtin_return_address(0) - 1; \
+        return RSC_REAL(name) arguments;                                           \
+    }
+OPERATOR_NEW(_Znwm, (size_t bytes), (bytes))                                                   /* new */
+OPERATOR_NEW(_Znam, (size_t bytes), (bytes))                                                   /* new[] */
+OPERATOR_NEW(_ZnwmRKSt9nothrow_t, (size_t bytes, const void *how), (bytes, how))               /* new (nothrow) */
+OPERATOR_NEW(_ZnamRKSt9nothrow_t, (size_t bytes, const void *how), (bytes, how))
+OPERATOR_NEW(_ZnwmSt11align_val_t, (size_t bytes, size_t alignment), (bytes, alignment))       /* of aligned types */
+OPERATOR_NEW(_ZnamSt11align_val_t, (size_t bytes, size_t alignment), (bytes, alignment))
+#endif

@@ -39,6 +39,7 @@ struct rsc_asm_local {
     uint8_t busy;  /* inside the runtime */
     int sample_timer; /* minus 1; 0: none */
     uint32_t generation; /* of the process's ring (asm_runtime.c) */
+    uint64_t new_caller; /* of operator new, for the allocation that it is about to make; 0: none */
     struct rsc_asm_interrupted *handler; /* what the running signal handler interrupted; NULL: none */
 };
 extern __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -54,7 +55,7 @@ static inline int rsc_asm_recording(void) { return rsc_asm_local.recording && !r
 /* Threads sample their references (asm_sampled.c): records other than references are reported in every mode. */
 extern int rsc_asm_sampling __attribute__((visibility("hidden")));
 void rsc_asm_tell(uint64_t addr, uint64_t word) __attribute__((visibility("hidden")));
-/* The same; `caller` is the code it happened for, which recorded calls tell if the thread records. */
+/* The same; `caller` is the code it happened for. */
 void rsc_asm_tell_from(uint64_t addr, uint64_t word, uint64_t caller) __attribute__((visibility("hidden")));
 
 /* The thread is about to let others go on, or to wait for them; it has synchronised with them. */
