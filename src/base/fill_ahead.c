@@ -6,12 +6,35 @@
 
 #include "base/fail.h"
 
-/* Under the lock: takes the next slot and fills it outside. Returns whether there was one. */
+/* All under the lock. */
+
+static int is_over(const struct rsc_fill_ahead *ahead) { return ahead->stop || ahead->status <= 0; }
+
+/* Whether a worker can begin the next slot. */
+static int has_room(const struct rsc_fill_ahead *ahead) {
+    return !ahead->taking && ahead->begun - ahead->taken + (uint64_t)ahead->reading < ahead->depth;
+}
+
+/* Whether the reader's next slot is filled, or there is none. */
+static int is_ready(const struct rsc_fill_ahead *ahead) {
+    if (ahead->taken < ahead->begun) return ahead->slots[ahead->taken % ahead->depth].status != 0;
+    return ahead->status <= 0;
+}
+
+static void wake(struct rsc_fill_ahead *ahead) {
+    if (ahead->asleep && is_over(ahead)) pthread_cond_broadcast(&ahead->room);
+    else if (ahead->asleep && has_room(ahead)) pthread_cond_signal(&ahead->room);
+    if (ahead->waiting && is_ready(ahead)) pthread_cond_signal(&ahead->ready);
+}
+
+/* Takes the next slot and fills it outside the lock. Returns whether there was one. */
 static int fill_one(struct rsc_fill_ahead *ahead, uint32_t worker) {
-    while (!ahead->stop && ahead->status > 0 &&
-           (ahead->taking || ahead->begun - ahead->taken + (uint64_t)ahead->reading >= ahead->depth))
-        pthread_cond_wait(&ahead->changed, &ahead->lock);
-    if (ahead->stop || ahead->status <= 0) return 0;
+    while (!is_over(ahead) && !has_room(ahead)) {
+        ahead->asleep++;
+        pthread_cond_wait(&ahead->room, &ahead->lock);
+        ahead->asleep--;
+    }
+    if (is_over(ahead)) return 0;
     uint64_t number = ahead->begun;
     struct rsc_error error = {0};
     ahead->taking = 1;
@@ -26,7 +49,7 @@ static int fill_one(struct rsc_fill_ahead *ahead, uint32_t worker) {
     }
     ahead->slots[number % ahead->depth].status = 0;
     ahead->begun++;
-    pthread_cond_broadcast(&ahead->changed);
+    wake(ahead);
     if (ahead->make) {
         pthread_mutex_unlock(&ahead->lock);
         status = ahead->make(ahead->context, worker, number, &error);
@@ -35,7 +58,7 @@ static int fill_one(struct rsc_fill_ahead *ahead, uint32_t worker) {
     assert(status);
     ahead->slots[number % ahead->depth].status = status;
     if (status < 0) ahead->slots[number % ahead->depth].error = error;
-    pthread_cond_broadcast(&ahead->changed);
+    wake(ahead);
     return 1;
 }
 
@@ -44,12 +67,13 @@ static void fill_slots(void *argument) {
     pthread_mutex_lock(&ahead->lock);
     uint32_t worker = ahead->workers++;
     while (fill_one(ahead, worker)) continue;
-    pthread_cond_broadcast(&ahead->changed);
+    wake(ahead);
     pthread_mutex_unlock(&ahead->lock);
 }
 
 static void destroy(struct rsc_fill_ahead *ahead) {
-    pthread_cond_destroy(&ahead->changed);
+    pthread_cond_destroy(&ahead->room);
+    pthread_cond_destroy(&ahead->ready);
     pthread_mutex_destroy(&ahead->lock);
     free(ahead->slots);
 }
@@ -60,7 +84,8 @@ int rsc_fill_ahead_start(struct rsc_fill_ahead *ahead, uint32_t depth, uint32_t 
     ahead->slots = calloc(depth, sizeof *ahead->slots);
     if (!ahead->slots) return rsc_fail_memory(error, "decode-ahead");
     pthread_mutex_init(&ahead->lock, NULL);
-    pthread_cond_init(&ahead->changed, NULL);
+    pthread_cond_init(&ahead->room, NULL);
+    pthread_cond_init(&ahead->ready, NULL);
     int status = rsc_pool_new(&ahead->pool, workers, error);
     if (status < 0) {
         destroy(ahead);
@@ -71,17 +96,15 @@ int rsc_fill_ahead_start(struct rsc_fill_ahead *ahead, uint32_t depth, uint32_t 
     return 0;
 }
 
-/* Whether the reader's next slot is filled, or there is none. */
-static int is_ready(const struct rsc_fill_ahead *ahead) {
-    if (ahead->taken < ahead->begun) return ahead->slots[ahead->taken % ahead->depth].status != 0;
-    return ahead->status <= 0;
-}
-
 int rsc_fill_ahead_next(struct rsc_fill_ahead *ahead, uint32_t *slot, struct rsc_error *error) {
     pthread_mutex_lock(&ahead->lock);
     ahead->reading = 0;
-    pthread_cond_broadcast(&ahead->changed);
-    while (!is_ready(ahead)) pthread_cond_wait(&ahead->changed, &ahead->lock);
+    wake(ahead);
+    while (!is_ready(ahead)) {
+        ahead->waiting = 1;
+        pthread_cond_wait(&ahead->ready, &ahead->lock);
+        ahead->waiting = 0;
+    }
     int status = ahead->status;
     const struct rsc_error *why = &ahead->error;
     if (ahead->taken < ahead->begun) {
@@ -96,7 +119,7 @@ int rsc_fill_ahead_next(struct rsc_fill_ahead *ahead, uint32_t *slot, struct rsc
         }
     }
     if (status < 0 && error) *error = *why;
-    pthread_cond_broadcast(&ahead->changed);
+    wake(ahead);
     pthread_mutex_unlock(&ahead->lock);
     return status;
 }
@@ -111,7 +134,7 @@ int rsc_fill_ahead_ended(struct rsc_fill_ahead *ahead) {
 void rsc_fill_ahead_stop(struct rsc_fill_ahead *ahead) {
     pthread_mutex_lock(&ahead->lock);
     ahead->stop = 1;
-    pthread_cond_broadcast(&ahead->changed);
+    wake(ahead);
     pthread_mutex_unlock(&ahead->lock);
     rsc_pool_free(ahead->pool);
     destroy(ahead);

@@ -27,9 +27,16 @@ struct rsc_fill_ahead {
     uint32_t depth; /* slots: filled, being filled, or being read */
     struct rsc_pool *pool;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    /*
+     * Each wakes one thread, and only where one sleeps that can go on: with sixteen workers, waking all at every change
+     * took longer than decoding.
+     */
+    pthread_cond_t room;  /* for workers: a slot can be begun, or there are no more */
+    pthread_cond_t ready; /* for the reader: its slot is filled, or there are no more */
     /* Under the lock: */
     uint32_t workers; /* started so far: each takes its number from here */
+    uint32_t asleep;  /* workers that wait for room */
+    int waiting;      /* the reader waits */
     uint64_t begun, taken;
     int taking;  /* a worker is in `take` */
     int reading; /* the last one taken is still being read */

@@ -53,8 +53,12 @@ void rsc_gpu_count_free(struct rsc_gpu_count *count) {
 }
 
 int rsc_gpu_count_expect(struct rsc_gpu_count *count, const uint32_t *who, size_t references) {
-    size_t needed = count->who_count + references;
     if (!references) return 0;
+    if (count->who_first > count->who_count) { /* half of it is done with */
+        memmove(count->who, count->who + count->who_first, count->who_count * sizeof *count->who);
+        count->who_first = 0;
+    }
+    size_t needed = count->who_first + count->who_count + references;
     if (needed > count->who_room) {
         size_t room = needed + needed / 2;
         uint32_t *larger = realloc(count->who, room * sizeof *larger);
@@ -62,8 +66,8 @@ int rsc_gpu_count_expect(struct rsc_gpu_count *count, const uint32_t *who, size_
         count->who = larger;
         count->who_room = room;
     }
-    memcpy(count->who + count->who_count, who, references * sizeof *who);
-    count->who_count = needed;
+    memcpy(count->who + count->who_first + count->who_count, who, references * sizeof *who);
+    count->who_count += references;
     return 0;
 }
 
@@ -86,7 +90,8 @@ static void count_piece(void *argument, size_t index) {
     if (!status && count->grid.cells)
         status = rsc_phase_part_start(&worker->phases, &count->grid, begin, begin + length);
     if (!status) {
-        rsc_accumulate_part(sum, count->who + first, all->rd + first, all->ri ? all->ri + first : NULL, length);
+        rsc_accumulate_part(sum, count->who + count->who_first + first, all->rd + first,
+                            all->ri ? all->ri + first : NULL, length);
         if (count->grid.cells)
             rsc_phase_part_count(&worker->phases, begin, all->rd + first, length,
                                  sum->rd_cap ? sum->rd_cap : UINT64_MAX);
@@ -130,7 +135,7 @@ int rsc_gpu_count_take(void *context, const struct rsc_gpu_outcomes *outcomes) {
     rsc_pool_for(count->pool, (outcomes->count + PIECE - 1) / PIECE, count_piece, count);
     count->counted += outcomes->count;
     count->who_count -= outcomes->count;
-    memmove(count->who, count->who + outcomes->count, count->who_count * sizeof *count->who);
+    count->who_first += outcomes->count;
     pthread_mutex_lock(&count->lock);
     int status = count->status;
     pthread_mutex_unlock(&count->lock);

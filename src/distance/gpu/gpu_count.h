@@ -29,7 +29,7 @@ struct rsc_gpu_count {
     pthread_mutex_t lock; /* for grid and status */
     struct rsc_phase_grid grid;
     uint32_t *who; /* rsc_meta_who() of references without outcome, in order; owned */
-    size_t who_count, who_room;
+    size_t who_first, who_count, who_room; /* the first is at who_first */
     uint64_t counted; /* references before the first of them */
     const struct rsc_gpu_outcomes *taking;
     uint64_t *outcomes; /* the chunk that is attributed; owned */

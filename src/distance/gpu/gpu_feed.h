@@ -8,6 +8,7 @@
 
 #include <reusescope/trace.h>
 
+#include "base/pool.h"
 #include "distance/gpu/gpu_load.h"
 
 #define RSC_GPU_FEED_BLOCK 4096u
@@ -19,6 +20,7 @@ struct rsc_gpu_feed {
     uint64_t *words; /* the plugin's buffer; NULL: none at present */
     uint32_t *tags;  /* beside it; NULL: words have none */
     size_t room, filled;
+    struct rsc_pool *copiers; /* for many lines at once; NULL: none yet, or too few processors. Owned */
     uint32_t from[RSC_GPU_FEED_BLOCK];
     char message[RSC_GPU_MESSAGE_BYTES];
 };
