@@ -35,8 +35,9 @@ static int allocate_slots(struct rsc_sampled_stack *stack, uint32_t capacity) {
     uint32_t blocks = capacity >> RSC_STACK_BLOCK_BITS;
     stack->node_of = malloc(capacity * sizeof *stack->node_of);
     stack->bits = calloc(capacity / 64, sizeof *stack->bits);
-    stack->block_lines = calloc(blocks, sizeof *stack->block_lines);
-    stack->super_lines = calloc((capacity >> RSC_STACK_SUPER_BITS) + 1, sizeof *stack->super_lines);
+    uint32_t supers = (capacity >> RSC_STACK_SUPER_BITS) + 1;
+    stack->block_lines = calloc((uint64_t)supers * RSC_STACK_SUPER_BLOCKS, sizeof *stack->block_lines);
+    stack->super_lines = calloc(supers, sizeof *stack->super_lines);
     stack->block_groups = calloc(blocks, sizeof *stack->block_groups);
     stack->capacity = capacity;
     if (stack->node_of && stack->bits && stack->block_lines && stack->super_lines && stack->block_groups) return 0;

@@ -24,6 +24,7 @@
 #define RSC_NO_NODE UINT32_MAX
 #define RSC_STACK_BLOCK_BITS 9u
 #define RSC_STACK_SUPER_BITS 15u
+#define RSC_STACK_SUPER_BLOCKS (1u << (RSC_STACK_SUPER_BITS - RSC_STACK_BLOCK_BITS))
 
 struct rsc_stack_node {
     uint64_t line, hash;
@@ -44,7 +45,7 @@ struct rsc_sampled_stack {
     uint32_t capacity, top;        /* slots, and the next to assign */
     uint32_t *node_of;             /* by slot; only meaningful where the bit is set */
     uint64_t *bits;
-    uint16_t *block_lines;         /* set bits by 512 slots */
+    uint16_t *block_lines;         /* set bits by 512 slots; room for a whole number of 32768 slots */
     uint32_t *super_lines;         /* set bits by 32768 slots */
     uint16_t (*block_groups)[RSC_LINE_GROUPS];
     uint64_t peak_bytes;
@@ -68,8 +69,7 @@ static inline uint32_t rsc_sampled_stack_find(const struct rsc_sampled_stack *st
 /* Lines used since the last use of a line held. */
 static inline uint32_t rsc_sampled_stack_above(const struct rsc_sampled_stack *stack, uint32_t node) {
     uint32_t slot = stack->nodes[node].slot, block = slot >> RSC_STACK_BLOCK_BITS, super = slot >> RSC_STACK_SUPER_BITS;
-    uint32_t last_block = (stack->top - 1) >> RSC_STACK_BLOCK_BITS,
-             last_super = (stack->top - 1) >> RSC_STACK_SUPER_BITS;
+    uint32_t last_super = (stack->top - 1) >> RSC_STACK_SUPER_BITS;
     const uint64_t *words = stack->bits + ((uint64_t)block << (RSC_STACK_BLOCK_BITS - 6));
     uint32_t word = slot >> 6 & 7, above = 0;
     /* all eight, without a branch */
@@ -77,9 +77,12 @@ static inline uint32_t rsc_sampled_stack_above(const struct rsc_sampled_stack *s
         uint64_t after = w > word ? UINT64_MAX : w == word ? ~1ull << (slot & 63) : 0;
         above += (uint32_t)__builtin_popcountll(words[w] & after);
     }
-    uint32_t block_end =
-        super == last_super ? last_block + 1 : (super + 1) << (RSC_STACK_SUPER_BITS - RSC_STACK_BLOCK_BITS);
-    for (uint32_t b = block + 1; b < block_end; b++) above += stack->block_lines[b];
+    /* all blocks of 32768 slots, in the same way; those above the top are empty. Sums are at most 32768. */
+    const uint16_t *lines = stack->block_lines + super * RSC_STACK_SUPER_BLOCKS;
+    const uint16_t own = (uint16_t)(block % RSC_STACK_SUPER_BLOCKS);
+    uint16_t later = 0;
+    for (uint16_t b = 0; b < RSC_STACK_SUPER_BLOCKS; b++) later += (uint16_t)(b > own ? lines[b] : 0);
+    above += later;
     for (uint32_t s = super + 1; s <= last_super; s++) above += stack->super_lines[s];
     return above;
 }
