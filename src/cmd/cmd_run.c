@@ -152,8 +152,16 @@ static void leave_one_of_equals(struct rsc_analysis *analysis) {
     analysis->count /= RSC_MODELS_MAX;
 }
 
+/* A rebuilt program counts its instructions by block, in and out of the part that was asked for. */
+static int counts_other_instructions(const struct run *run) {
+    const struct rsc_collect_request *request = &run->asked.request;
+    return run->collector.kind == &rsc_collector_rebuilt &&
+           (request->roi_function || request->roi_marked || request->skip || request->length);
+}
+
 static int finish(struct run *run, struct rsc_error *error) {
     struct rsc_analysis *analysis = &run->analysis;
+    analysis->instructions_unknown |= counts_other_instructions(run);
     const struct rsc_batch nothing = {.instructions = RSC_UNKNOWN};
     const struct rsc_batch_columns end = {.whole = &run->whole};
     int status = run->writer ? rsc_trace_writer_finish(run->writer, &run->trace_error) : 0;

@@ -1,6 +1,8 @@
 /* cost.c - see cost.h. */
 #include "profile/cost.h"
 
+#include <math.h>
+
 #define COARSE_BINS (4 + 62 * 4) /* of RSC_BINS_COARSE */
 
 uint64_t rsc_rows_told_apart(const struct rsc_profile *profile) {
@@ -8,12 +10,18 @@ uint64_t rsc_rows_told_apart(const struct rsc_profile *profile) {
     return rsc_bin_lo(RSC_BINS_COARSE, rsc_bin_of(RSC_BINS_COARSE, profile->rd_cap));
 }
 
-uint64_t rsc_profile_coarse_misses(const struct rsc_profile *profile, uint64_t size_lines) {
+uint64_t rsc_profile_far_reuses(const struct rsc_profile *profile, uint64_t size_lines) {
     uint64_t counts[COARSE_BINS] = {0};
     struct rsc_histogram coarse = {RSC_BINS_COARSE, COARSE_BINS, counts};
     rsc_histogram_merge(&coarse, &profile->rd); /* fine bins lie within coarse ones */
     if (profile->rd_capped) rsc_histogram_add(&coarse, profile->rd_cap, profile->rd_capped);
-    return profile->cold + profile->last_touch + profile->invalidated + rsc_histogram_at_least(&coarse, size_lines);
+    return rsc_histogram_at_least(&coarse, size_lines);
+}
+
+uint64_t rsc_profile_coarse_misses(const struct rsc_profile *profile, uint64_t size_lines) {
+    if (rsc_profile_is_sample(profile)) /* what has no distance is in the curve */
+        return (uint64_t)llround(rsc_profile_mrc_at(profile, size_lines).miss_ratio * (double)profile->references);
+    return profile->cold + profile->invalidated + rsc_profile_far_reuses(profile, size_lines);
 }
 
 int rsc_cost_is_known(const struct rsc_profile *profile, const struct rsc_machine *machine) {

@@ -20,6 +20,9 @@
 /* The start of the open bin that a cap leaves in rows' distances; UINT64_MAX: none. */
 uint64_t rsc_rows_told_apart(const struct rsc_profile *profile);
 
+/* Reuses at this distance or farther, from coarse bins. */
+uint64_t rsc_profile_far_reuses(const struct rsc_profile *profile, uint64_t size_lines);
+
 /* All misses of the profile at a size, from coarse bins; the shares of rows are relative to this. */
 uint64_t rsc_profile_coarse_misses(const struct rsc_profile *profile, uint64_t size_lines);
 

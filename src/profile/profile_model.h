@@ -411,6 +411,18 @@ static inline uint64_t rsc_profile_footprint(const struct rsc_profile *profile) 
 /* Allocates rd_binned and ri_binned. per_octave is 0 (drops them) to 64. Returns 0, RSC_ENOMEM or RSC_EINVAL. */
 int rsc_profile_set_bins(struct rsc_profile *profile, uint32_t per_octave);
 
+/* Whether it was made from samples of references, some of which have no distance. */
+static inline int rsc_profile_is_sample(const struct rsc_profile *profile) {
+    return profile->last_touch || profile->pruned || profile->censored;
+}
+
+/* First touches: counted, or of a sample as many as there are lines; of several private stacks the last touches seen. */
+static inline uint64_t rsc_profile_first_touches(const struct rsc_profile *profile) {
+    int several = profile->made.threads > 1 && profile->made.model && !strcmp(profile->made.model, "private");
+    if (!rsc_profile_is_sample(profile)) return profile->cold;
+    return several ? profile->cold + profile->last_touch : profile->distinct;
+}
+
 /* Allocates rd_low and rd_high. Returns 0 or RSC_ENOMEM. rd_bars.c */
 int rsc_profile_set_bars(struct rsc_profile *profile);
 static inline int rsc_profile_has_bars(const struct rsc_profile *profile) { return profile->rd_low.count != NULL; }

@@ -100,22 +100,22 @@ static size_t collect_rows(struct rsc_ranking *ranking, const struct rsc_row_tab
     return count;
 }
 
-static int by_pc(const void *left, const void *right) {
-    uint64_t a = (*(const struct rsc_code_row *const *)left)->place.pc;
-    uint64_t b = (*(const struct rsc_code_row *const *)right)->place.pc;
-    return (a > b) - (a < b);
+/* By place: processes that run the same program have pcs of their own, but share the rows of its code. */
+static int by_place(const void *left, const void *right) {
+    return rsc_place_compare(&(*(const struct rsc_code_row *const *)left)->place,
+                             &(*(const struct rsc_code_row *const *)right)->place);
 }
 
 /* Adds a row for each pair that ends in code without a line of the user, if its call path has one. */
 static size_t add_calls(struct rsc_ranking *ranking, size_t count) {
     const struct rsc_profile *profile = ranking->profile;
     size_t own = count;
-    qsort(ranking->rows, own, sizeof *ranking->rows, by_pc);
+    qsort(ranking->rows, own, sizeof *ranking->rows, by_place);
     for (size_t i = 0; i < profile->pair_count; i++) {
         const struct rsc_pair_row *pair = &profile->pairs[i];
         const struct rsc_code_row end = {.place = pair->reuse}, *key = &end;
         const struct rsc_place *caller = rsc_own_caller(profile, pair->reuse_context);
-        if (!caller || bsearch(&key, ranking->rows, own, sizeof *ranking->rows, by_pc)) continue;
+        if (!caller || bsearch(&key, ranking->rows, own, sizeof *ranking->rows, by_place)) continue;
         struct rsc_code_row *call = &ranking->calls[ranking->call_count++];
         *call = (struct rsc_code_row){.place = *caller, .references = pair->references, .rd = pair->rd};
         ranking->rows[count++] = call;
@@ -245,11 +245,10 @@ uint64_t rsc_rank_quantile(const struct rsc_ranking *ranking, const struct rsc_r
 
 /* The index of the largest cache that misses for want of room; level_count: none does. */
 static size_t largest_too_small(const struct rsc_profile *profile, const struct rsc_machine *machine) {
-    uint64_t always = profile->cold + profile->last_touch + profile->invalidated;
     for (size_t i = machine->level_count; i-- > 0;) {
         uint64_t lines = machine->levels[i].size_bytes / profile->made.line_bytes;
         if (lines > rsc_rows_told_apart(profile)) lines = rsc_rows_told_apart(profile);
-        uint64_t misses = rsc_profile_coarse_misses(profile, lines ? lines : 1) - always;
+        uint64_t misses = rsc_profile_far_reuses(profile, lines ? lines : 1);
         if ((double)misses >= ROOM_SHARE * (double)profile->references && misses) return i;
     }
     return machine->level_count;

@@ -2,8 +2,9 @@
  * guest_maps.c - see guest_maps.h.
  *
  * QEMU's own libraries are in the same file; they are above the guest's range and are
- * left out. The anonymous region right after a file's writable one is its .bss: it
- * takes the file's name, and its offset continues.
+ * left out. The anonymous region right after a program's or library's writable one
+ * begins with its .bss: as much as the file's headers say takes the file's name, and its
+ * offset continues. What follows may be anything, such as thread-local data.
  */
 #include "collect/drain/guest_maps.h"
 
@@ -21,6 +22,7 @@
 
 #define GUEST_END 0x500000000000ull /* QEMU is at 0x55..., its libraries at 0x7f... */
 #define REGIONS_MAX 65536u
+#define SEGMENTS_MAX 64u /* of a file; real ones have about 12 */
 #define STACK_MOST \
     (64ull << 20) /* no mapping is this close below the start of a first thread's stack: the kernel leaves 128 MiB */
 
@@ -114,6 +116,39 @@ static int parse_line(const char *line, struct region *region, char *permissions
     return region->start < region->end;
 }
 
+static int read_header(int fd, Elf64_Ehdr *header) {
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+           pread(fd, header, sizeof *header, 0) == (ssize_t)sizeof *header &&
+           !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_ident[EI_CLASS] == ELFCLASS64;
+}
+
+static int read_segment(int fd, const Elf64_Ehdr *header, uint32_t i, Elf64_Phdr *segment) {
+    if (i >= header->e_phnum || i >= SEGMENTS_MAX) return 0;
+    return pread(fd, segment, sizeof *segment, (off_t)(header->e_phoff + i * sizeof *segment)) ==
+           (ssize_t)sizeof *segment;
+}
+
+/* Where the .bss of a file's region ends, if it begins where the region ends; that if there is none. */
+static uint64_t end_of_bss(const char *path, const struct region *region) {
+    const uint64_t bytes = region->end - region->start;
+    uint64_t end = region->end;
+    Elf64_Ehdr header;
+    Elf64_Phdr segment;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return end;
+    for (uint32_t i = 0; read_header(fd, &header) && read_segment(fd, &header, i, &segment); i++) {
+        uint64_t first = segment.p_offset & ~4095ull, after = segment.p_offset + segment.p_filesz;
+        if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_W) || region->file_offset < first ||
+            region->file_offset >= after || region->file_offset + bytes < after)
+            continue;
+        uint64_t memory = segment.p_offset + segment.p_memsz - region->file_offset; /* from the region's start on */
+        if (memory > bytes && memory < 1ull << 47) end = region->start + ((memory + 4095) & ~4095ull);
+    }
+    close(fd);
+    return end;
+}
+
 int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int native, const char *text, size_t bytes) {
     char line[4096 + 128], path[4096], owner[4096] = "";
     struct region before = {0};
@@ -131,7 +166,11 @@ int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int nativ
         if (native && !strcmp(path, "[stack]") && note_first_stack(maps, process, region.start, region.end) < 0)
             return RSC_ENOMEM;
         if (path[0] != '/' && path[0]) path[0] = 0; /* "[heap]" and similar are QEMU's */
-        if (!path[0] && owner[0] && region.start == before.end && permissions[1] == 'w') {
+        uint64_t bss_end = !path[0] && owner[0] && region.start == before.end && permissions[1] == 'w'
+                               ? end_of_bss(owner, &before)
+                               : region.start;
+        if (bss_end > region.start) {
+            if (region.end > bss_end) region.end = bss_end;
             region.file_offset = before.file_offset + (before.end - before.start);
             snprintf(path, sizeof path, "%s", owner);
             owner[0] = 0;
@@ -182,17 +221,10 @@ static uint32_t build_id_of(const char *path, uint8_t *id, uint32_t room) {
     Elf64_Phdr segment;
     uint8_t notes[4096];
     uint32_t found = 0;
-    struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return 0;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
-        pread(fd, &header, sizeof header, 0) != (ssize_t)sizeof header || memcmp(header.e_ident, ELFMAG, SELFMAG) ||
-        header.e_ident[EI_CLASS] != ELFCLASS64)
-        goto out;
-    for (uint32_t i = 0; i < header.e_phnum && i < 64 && !found; i++) {
-        if (pread(fd, &segment, sizeof segment, (off_t)(header.e_phoff + i * sizeof segment)) !=
-            (ssize_t)sizeof segment)
-            break;
+    if (!read_header(fd, &header)) goto out;
+    for (uint32_t i = 0; !found && read_segment(fd, &header, i, &segment); i++) {
         if (segment.p_type != PT_NOTE) continue;
         size_t bytes = segment.p_filesz < sizeof notes ? segment.p_filesz : sizeof notes;
         ssize_t got = pread(fd, notes, bytes, (off_t)segment.p_offset);

@@ -239,7 +239,7 @@ static int cache_cliff(const struct rsc_evidence *evidence, struct rsc_advice *a
 
 /* First touches by anything but the dynamic loader, which nobody can change. */
 static uint64_t own_first_touches(const struct rsc_profile *profile) {
-    uint64_t own = profile->cold + profile->last_touch; /* samples show how many, not by which code */
+    uint64_t own = rsc_profile_first_touches(profile); /* samples show how many, not by which code */
     for (size_t i = 0; i < profile->code_count; i++)
         if (rsc_place_is_loader(&profile->code[i].place))
             own -= profile->code[i].cold < own ? profile->code[i].cold : own;

@@ -73,19 +73,18 @@ static double again_at_once(const struct rsc_evidence *evidence, const struct rs
 
 /*
  * Follows a line from the instruction on: it is used once, then again with the
- * probability of an immediate reuse, always along the most common successor. This
+ * probability of a reuse while the cache surely holds it (half of it would), always along the most common successor. This
  * follows unrolled code from copy to copy; a loop that stays within a line returns to
  * itself.
  */
 struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const struct rsc_code_row *row) {
-    uint64_t small = RSC_SMALL_LINES < evidence->size.lines ? RSC_SMALL_LINES : evidence->size.lines;
     struct rsc_line_use use = {.stride = row->stride};
     const struct rsc_code_row *at = row, *next;
     if (use.stride.seen < STEPS_WORTH) use.stride.seen = 0;
     if (!rsc_lines_are_seen(evidence->profile)) return use;
     for (double still = 1; still > 0.01 && use.uses < (double)evidence->profile->made.line_bytes; at = next) {
         use.uses += still;
-        still *= again_at_once(evidence, at, small, &next);
+        still *= again_at_once(evidence, at, evidence->size.lines / 2, &next);
         if (!next) break;
     }
     if (use.stride.seen) use.bytes = use.uses * use.stride.access_bytes;

@@ -158,7 +158,7 @@ static void add_bar(char *words, size_t room, const struct rsc_count_bar *bar, u
     if (whole ? (double)(bar->high - bar->low) > RSC_USELESS_SHARE * (double)whole
               : bar->high / USELESS_TIMES > bar->low)
         advice = whole ? ": too few samples to tell; --sample none is exact"
-                       : ": not known from this sample; --model both is";
+                       : ": not known from this sample; --sample none is exact";
     if (whole)
         snprintf(words + used, room - used, " (%s to %s)%s", rsc_show_percent((double)bar->low / (double)whole).text,
                  rsc_show_percent((double)bar->high / (double)whole).text, advice);
@@ -193,7 +193,7 @@ void rsc_put_facts(struct rsc_text *text, const struct rsc_profile *profile, con
     add_bar(words, sizeof words, &profile->bars.distinct, 0);
     put_fact(text, style, "footprint", words);
     /* samples see last touches instead: every line has one of each */
-    uint64_t cold = profile->cold + profile->last_touch;
+    uint64_t cold = rsc_profile_first_touches(profile);
     snprintf(words, sizeof words, "%s first touch%s, %s of references", rsc_show_count(cold).text,
              cold == 1 ? "" : "es", rsc_show_percent((double)cold / (double)profile->references).text);
     add_bar(words, sizeof words, &profile->bars.cold, profile->references);

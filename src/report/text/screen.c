@@ -118,7 +118,7 @@ static void put_floor(struct rsc_text *text, const struct screen *screen) {
     uint64_t lost = screen->models[0]->invalidated;
     char words[160];
     int used = snprintf(words, sizeof words, "first touches: %s",
-                        rsc_show_percent(share_of(profile, profile->cold + profile->last_touch)).text);
+                        rsc_show_percent(share_of(profile, rsc_profile_first_touches(profile))).text);
     if (share_of(screen->models[0], lost) >= LOST_TOLD)
         snprintf(words + used, sizeof words - (size_t)used, "; lines that other threads wrote: %s",
                  rsc_show_percent(share_of(screen->models[0], lost)).text);
@@ -320,6 +320,7 @@ static void put_line(struct rsc_text *text, const struct screen *screen, const s
     rsc_text_put(text, "  ");
     rsc_put_place(text, place, style->width - text->column);
     rsc_text_put(text, "\n");
+    if (!words.reason[0]) return;
     rsc_text_pad_to(text, 5);
     rsc_text_tint(text, RSC_DIM);
     rsc_text_foreign(text, words.reason, style->width - text->column);
@@ -404,7 +405,7 @@ static void put_worst(struct rsc_text *text, const struct screen *screen) {
              worst.by_cycles ? rsc_cycles_words(style->machine, room).text : rsc_worst_words(&size, room).text);
     rsc_put_section(text, style, "Worst lines", what);
     if (!failed && worst.by_cycles) rsc_ranking_by_cycles(&lines, style->machine);
-    worst.why = (struct rsc_why){&lines, &pairs, size, style->unicode};
+    worst.why = (struct rsc_why){&lines, &pairs, size, style->unicode, style->machine};
     worst.all = worst.by_cycles ? rsc_cost_of_profile(profile, style->machine)
                                 : (double)rsc_profile_coarse_misses(profile, size.lines);
     text->modules_known = has_modules(profile);

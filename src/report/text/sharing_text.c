@@ -143,10 +143,13 @@ static void put_unclear(struct rsc_text *text, const struct rsc_profile *profile
     int is_live = profile->made.source && strcmp(profile->made.source, "trace");
     if (!rsc_sharing_is_unclear(profile)) return;
     rsc_text_paragraph(text, 3, style->width,
-                       is_live ? "Too few samples to tell who shares with whom: run with --sample lines:1/8, or "
-                                 "--sample none for exact counts."
-                               : "Too few samples to tell who shares with whom: take --engine exact, or "
-                                 "sampled:lines=1/8.");
+                       !profile->made.sampling
+                           ? "The order of the threads is too uncertain to tell who shares with whom: leave a core "
+                             "free for each, or take --with valgrind, which runs them in turns."
+                       : is_live ? "Too few samples to tell who shares with whom: run with --sample lines:1/8, or "
+                                   "--sample none for exact counts."
+                                 : "Too few samples to tell who shares with whom: take --engine exact, or "
+                                   "sampled:lines=1/8.");
 }
 
 void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {

@@ -147,14 +147,18 @@ static void say_floor(const struct rsc_profile *profile, char *to) {
     size_t enough = 0;
     if (profile->rd_capped || !reuses_of(profile)) return;
     while (profile->mrc[enough].miss_ratio > last->miss_ratio + 0.01) enough++;
+    /* where little is missed at all, a point is much */
+    const int is_near = enough || profile->mrc[0].miss_ratio <= last->miss_ratio * 1.1 + 1e-4;
+    while (!is_near && profile->mrc[enough].miss_ratio > last->miss_ratio * 1.1 + 1e-4) enough++;
     struct rsc_shown floor = rsc_show_percent(last->miss_ratio);
     const char *cause = profile->invalidated ? "first touches and invalidations" : "first touches";
     if (!enough)
         snprintf(to, SENTENCE, "A single line of cache does as well as any size: %s of references miss, the %s.",
                  floor.text, cause);
     else
-        snprintf(to, SENTENCE, "A cache of %s comes within 1 percentage point of the least possible, %s: the %s.",
-                 rsc_show_bytes(profile->mrc[enough].bytes).text, floor.text, cause);
+        snprintf(to, SENTENCE, "A cache of %s comes within %s of the least possible, %s: the %s.",
+                 rsc_show_bytes(profile->mrc[enough].bytes).text, is_near ? "1 percentage point" : "a tenth",
+                 floor.text, cause);
 }
 
 /* ---- requests for whole objects ---- */

@@ -7,12 +7,12 @@
 #include "report/draw/units.h"
 
 /* The instruction of a rank with most misses. */
-static const struct rsc_place *worst_place(const struct rsc_why *why, const struct rsc_rank *rank) {
+static const struct rsc_place *worst_place(const struct rsc_rank *rank, uint64_t size_lines) {
     const struct rsc_code_row *worst = NULL;
     uint64_t most = 0;
     for (size_t i = 0; i < rank->row_count; i++) {
         const struct rsc_code_row *row = rank->rows[i];
-        uint64_t misses = row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, why->size.lines);
+        uint64_t misses = row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, size_lines);
         if (worst && misses <= most) continue;
         worst = row;
         most = misses;
@@ -43,29 +43,47 @@ static void show_distance(const struct rsc_why *why, uint64_t lines, char *to, s
              rsc_show_bytes(rsc_lines_to_bytes(lines, profile->made.line_bytes)).text);
 }
 
+/* Where the rank misses: at the size it is ranked by, or in the largest cache of the machine that is too small for it. */
+static struct rsc_rank_size size_to_explain(const struct rsc_why *why, const struct rsc_rank *rank, uint64_t *misses) {
+    const struct rsc_machine *machine = why->machine;
+    struct rsc_rank_size size = why->size;
+    *misses = rank->misses;
+    for (size_t i = machine ? machine->level_count : 0; !*misses && i-- > 0;) {
+        const struct rsc_machine_level *level = &machine->levels[i];
+        uint64_t lines = level->size_bytes / why->lines->profile->made.line_bytes;
+        if (lines >= size.lines || lines >= rsc_rows_told_apart(why->lines->profile)) continue;
+        size = (struct rsc_rank_size){.lines = lines, .bytes = level->size_bytes, .level = level};
+        *misses = rsc_rank_misses(why->lines, rank, lines);
+    }
+    return size;
+}
+
 struct rsc_why_words rsc_why_line(const struct rsc_why *why, const struct rsc_rank *rank) {
     struct rsc_why_words words = {.use = ""};
-    uint64_t far = rank->misses - rank->cold - rank->invalidated;
+    uint64_t misses;
+    const struct rsc_rank_size size = size_to_explain(why, rank, &misses);
+    const uint64_t far = misses - rank->cold - rank->invalidated;
     char cache[64], distance[64];
-    if (why->size.level) snprintf(cache, sizeof cache, "%s holds", why->size.level->name);
-    else snprintf(cache, sizeof cache, "%s can hold", rsc_show_bytes(why->size.bytes).text);
+    if (!misses) return words;
+    if (size.level) snprintf(cache, sizeof cache, "%s holds", size.level->name);
+    else snprintf(cache, sizeof cache, "%s can hold", rsc_show_bytes(size.bytes).text);
     if (rank->cold >= far && rank->cold >= rank->invalidated) {
         snprintf(words.reason, sizeof words.reason, "%s first touches: streaming through new memory",
-                 rank->cold == rank->misses ? "all its misses are" : "mostly");
+                 rank->cold == misses ? "all its misses are" : "mostly");
         return words;
     }
     if (rank->invalidated >= far) {
         snprintf(words.reason, sizeof words.reason, "mostly lines that another thread had written in between");
         return words;
     }
-    say_use(why, worst_place(why, rank), words.use, sizeof words.use);
+    say_use(why, worst_place(rank, size.lines), words.use, sizeof words.use);
     uint64_t median = rsc_rank_median(why->lines, rank, 0);
-    if (median >= why->size.lines) {
+    if (median >= size.lines) {
         show_distance(why, median, distance, sizeof distance);
         snprintf(words.reason, sizeof words.reason, "data returns after a median of %s, more than %s", distance, cache);
         return words;
     }
-    show_distance(why, rsc_rank_median(why->lines, rank, why->size.lines), distance, sizeof distance);
+    show_distance(why, rsc_rank_median(why->lines, rank, size.lines), distance, sizeof distance);
     snprintf(words.reason, sizeof words.reason, "%s of references return after a median of %s, more than %s",
              rsc_show_percent((double)far / (double)rank->references).text, distance, cache);
     return words;

@@ -11,10 +11,11 @@ struct rsc_why {
     const struct rsc_ranking *lines, *pairs;
     struct rsc_rank_size size;
     int unicode;
+    const struct rsc_machine *machine; /* NULL: not known */
 };
 
 struct rsc_why_words {
-    char reason[224]; /* the largest of its three causes: "its data returns after a median of 2.2 MiB, ..." */
+    char reason[224]; /* the largest of its three causes: "its data returns after a median of 2.2 MiB, ..."; or "" */
     char use[192];    /* "; last used at solver.c:71", or "" */
 };
 

@@ -125,7 +125,8 @@ static void put_numbers(struct worst *worst, const struct rsc_rank *rank) {
 
 double rsc_put_first_touches(struct rsc_text *text, const struct rsc_profile *profile,
                              const struct rsc_report_style *style, int by_cycles, double all) {
-    const double cost = (double)profile->last_touch * (by_cycles ? style->machine->memory_cycles : 1);
+    const uint64_t unplaced = rsc_profile_is_sample(profile) ? rsc_profile_first_touches(profile) : 0;
+    const double cost = (double)unplaced * (by_cycles ? style->machine->memory_cycles : 1);
     const double share = all > 0 ? cost / all : 0;
     char words[160];
     if (share < FIRST_TOUCHES_TOLD) return share;
@@ -185,10 +186,11 @@ static void explain_lines(struct worst *worst) {
         worst->text->failed = 1;
         return;
     }
-    struct rsc_why why = {&worst->ranking, &pairs, worst->size, worst->style->unicode};
+    struct rsc_why why = {&worst->ranking, &pairs, worst->size, worst->style->unicode, worst->style->machine};
     for (size_t i = 0; i < worst->shown && i < LINES_EXPLAINED; i++) {
         const struct rsc_code_row *row = worst->ranking.ranks[i].rows[0];
         struct rsc_why_words words = rsc_why_line(&why, &worst->ranking.ranks[i]);
+        if (!words.reason[0]) continue;
         snprintf(sentence, sizeof sentence, "%s: %s%s.", rsc_place_in_short(&row->place, worst->style->unicode).text,
                  words.reason, words.use);
         rsc_text_either(worst->text, " • ", " - ");
@@ -287,7 +289,10 @@ void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profil
     for (size_t i = 0; i < worst.shown; i++) {
         const struct rsc_rank *rank = &worst.ranking.ranks[i];
         const struct rsc_pair_row *pair = largest_pair(rank);
-        uint64_t median = rsc_rank_median(&worst.ranking, rank, worst.size.lines);
+        /* ordered by cycles, a pair may miss only in a smaller cache */
+        uint64_t far =
+            rank->misses || !worst.all_cycles ? worst.size.lines : rsc_cost_lines(profile, style->machine, 0);
+        uint64_t median = rsc_rank_median(&worst.ranking, rank, far);
         put_numbers(&worst, rank);
         if (wide) {
             char lines[48];
