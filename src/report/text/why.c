@@ -43,19 +43,26 @@ static void show_distance(const struct rsc_why *why, uint64_t lines, char *to, s
              rsc_show_bytes(rsc_lines_to_bytes(lines, profile->made.line_bytes)).text);
 }
 
-/* Where the rank misses: at the size it is ranked by, or in the largest cache of the machine that is too small for it. */
+/*
+ * Where the rank misses: at the size it is ranked by; or, if that holds all it comes back to, in the largest smaller cache
+ * of the machine whose misses cost more than its first touches.
+ */
 static struct rsc_rank_size size_to_explain(const struct rsc_why *why, const struct rsc_rank *rank, uint64_t *misses) {
     const struct rsc_machine *machine = why->machine;
-    struct rsc_rank_size size = why->size;
+    const double first_touches = machine ? (double)rank->misses * machine->memory_cycles : 0;
     *misses = rank->misses;
-    for (size_t i = machine ? machine->level_count : 0; !*misses && i-- > 0;) {
+    if (rank->misses > rank->cold + rank->invalidated) return why->size;
+    for (size_t i = machine ? machine->level_count : 0; i-- > 0;) {
         const struct rsc_machine_level *level = &machine->levels[i];
         uint64_t lines = level->size_bytes / why->lines->profile->made.line_bytes;
-        if (lines >= size.lines || lines >= rsc_rows_told_apart(why->lines->profile)) continue;
-        size = (struct rsc_rank_size){.lines = lines, .bytes = level->size_bytes, .level = level};
-        *misses = rsc_rank_misses(why->lines, rank, lines);
+        if (lines >= why->size.lines || lines >= rsc_rows_told_apart(why->lines->profile)) continue;
+        uint64_t here = rsc_rank_misses(why->lines, rank, lines);
+        double cycles = i + 1 < machine->level_count ? level[1].cycles : machine->memory_cycles;
+        if (here == rank->misses || (double)(here - rank->misses) * cycles <= first_touches) continue;
+        *misses = here;
+        return (struct rsc_rank_size){.lines = lines, .bytes = level->size_bytes, .level = level};
     }
-    return size;
+    return why->size;
 }
 
 struct rsc_why_words rsc_why_line(const struct rsc_why *why, const struct rsc_rank *rank) {
