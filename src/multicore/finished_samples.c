@@ -380,6 +380,7 @@ static int fill_threads(const struct rsc_finished_samples *sum, struct rsc_profi
         for (uint32_t bin = 0; bin < row->rd.bin_count; bin++)
             row->rd.count[bin] = rsc_round_next(&rounding, from->rd[bin]);
         row->invalidated = rsc_round_next(&rounding, from->invalidated);
+        if (from->weight > 0) row->cold = from->references - rounding.given; /* the rest: last touches, or given up */
     }
     return 0;
 }

@@ -220,7 +220,8 @@ $ reusescope analyze side.csv --model both | sed '/^ made by/s/,[^,]*$//'
    L1d 32 KiB       100 %                        33.3 %
    L2 896 KiB       100 %                        33.3 %
    L3 16 MiB        100 %                        33.3 %
-   any size        first touches: 33.3 %; lines that other threads wrote: 33.3 %
+   any size        66.7 % first touches          33.3 % first touches
+                   33.3 % lines that other threads wrote
    One L1d each misses 66.7 points more often than one for all: they write to
    each other's lines.
 \
@@ -229,9 +230,8 @@ $ reusescope analyze side.csv --model both | sed '/^ made by/s/,[^,]*$//'
         |
         |
         |
-   50 % +
+ 42.9 % +
         |bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
-        |
         |
     0 % +
         +----------------------------------------------------------------------
@@ -257,7 +257,7 @@ $ reusescope analyze apart.csv --model both | sed -n '/^ Misses/,/^$/p'
    L1d 32 KiB      33.3 %                         100 %
    L2 896 KiB      33.3 %                        33.3 %
    L3 16 MiB       33.3 %                        33.3 %
-   any size        first touches: 33.3 %
+   any size        33.3 % first touches          33.3 % first touches
    Threads compete: one L1d for all misses 66.7 points more often than one each.
 \
 $ { echo addr,size,kind,tid; for i in 1 2 3; do echo 64,8,R,7; echo 4096,8,R,8; done; } > alike.csv
@@ -266,7 +266,7 @@ $ reusescope analyze alike.csv --model both | sed -n '/^ Misses/,/^$/p'
    L1d 32 KiB      33.3 %                        33.3 %
    L2 896 KiB      33.3 %                        33.3 %
    L3 16 MiB       33.3 %                        33.3 %
-   any size        first touches: 33.3 %
+   any size        33.3 % first touches          33.3 % first touches
    One cache each and one for all miss alike.
 \
 $ reusescope analyze apart.csv --model both --line 64,128 | grep -c 'Memory reuse'

@@ -247,6 +247,19 @@ static void put_objects(struct rsc_json *json, const struct rsc_sim_result *resu
     rsc_json_array_end(json);
 }
 
+/* Requests to memory are not counted in samples. */
+static void put_memory(struct rsc_json *json, const struct rsc_sim_result *result) {
+    const struct {
+        const char *name;
+        uint64_t count;
+    } requests[] = {{"memory_reads", result->memory_reads}, {"memory_writes", result->memory_writes}};
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        rsc_json_key(json, requests[i].name);
+        if (result->level_count && result->levels[0].estimate) rsc_json_null(json);
+        else rsc_json_u64(json, requests[i].count);
+    }
+}
+
 int rsc_sim_json(const struct rsc_result *of, const struct rsc_report_style *style, char **text, size_t *bytes,
                  struct rsc_error *error) {
     const struct rsc_sim_result *result = of->sim;
@@ -265,8 +278,7 @@ int rsc_sim_json(const struct rsc_result *of, const struct rsc_report_style *sty
     rsc_json_key_u64(&json, "accesses", result->accesses);
     rsc_json_key_u64(&json, "warm_accesses", result->warm_accesses);
     rsc_json_key_u64(&json, "left_out", result->left_out);
-    rsc_json_key_u64(&json, "memory_reads", result->memory_reads);
-    rsc_json_key_u64(&json, "memory_writes", result->memory_writes);
+    put_memory(&json, result);
     rsc_json_newline(&json);
     rsc_json_key_array(&json, "levels");
     for (size_t i = 0; i < result->level_count; i++) put_level(&json, result, &result->levels[i]);

@@ -16,6 +16,7 @@
 #include "report/draw/units.h"
 #include "report/own_code.h"
 #include "report/text/facts.h"
+#include "report/text/rows.h"
 #include "report/text/summary.h"
 #include "report/text/why.h"
 #include "report/text/worst.h"
@@ -24,6 +25,7 @@
 #define SHARE_SHOWN 0.0005 /* of all misses or cycles: less is "<0.1 %" and not worth a line */
 #define WIDE_BAR 0.5 /* from one end to the other */
 #define MODELS_MAX 2
+#define CURVE_ROWS_LEAST 8   /* of the curve and its frame, beside what was asked for */
 #define LABEL_COLUMNS 7      /* of "Next" */
 #define NAME_COLUMNS 17      /* of a cache */
 #define MODEL_COLUMNS_MAX 30 /* of its miss ratio in one model */
@@ -99,9 +101,9 @@ static void put_level(struct rsc_text *text, const struct screen *screen, const 
         char counts[96];
         int used = snprintf(counts, sizeof counts, "  %s miss%s", rsc_show_short((uint64_t)llround(misses)).text,
                             misses < 1.5 ? "" : "es");
+        const double mpki = profile->made.instructions ? 1000 * misses / (double)profile->made.instructions : 0;
         if (profile->made.instructions)
-            snprintf(counts + used, sizeof counts - (size_t)used, ", %.3g MPKI",
-                     1000 * misses / (double)profile->made.instructions);
+            snprintf(counts + used, sizeof counts - (size_t)used, mpki < 999.5 ? ", %.3g MPKI" : ", %.0f MPKI", mpki);
         if (text->column + strlen(counts) <= screen->style->width) rsc_text_put(text, "%s", counts);
     }
     rsc_text_put(text, "\n");
@@ -111,18 +113,30 @@ static double share_of(const struct rsc_profile *profile, uint64_t references) {
     return (double)references / (double)profile->references;
 }
 
-/* What no cache avoids. */
+/* What no cache avoids: a column for each model, or a sentence where that is too wide. */
 #define LOST_TOLD 1e-5 /* of references */
+#define FLOOR_COLUMNS 72
 static void put_floor(struct rsc_text *text, const struct screen *screen) {
-    const struct rsc_profile *profile = screen->models[screen->count - 1];
-    uint64_t lost = screen->models[0]->invalidated;
-    char words[160];
-    int used = snprintf(words, sizeof words, "first touches: %s",
-                        rsc_show_percent(share_of(profile, rsc_profile_first_touches(profile))).text);
-    if (share_of(screen->models[0], lost) >= LOST_TOLD)
-        snprintf(words + used, sizeof words - (size_t)used, "; lines that other threads wrote: %s",
-                 rsc_show_percent(share_of(screen->models[0], lost)).text);
+    const struct rsc_profile *first = screen->models[0];
+    const int wide = screen->style->width >= FLOOR_COLUMNS, lost = share_of(first, first->invalidated) >= LOST_TOLD;
+    const struct rsc_shown written = rsc_show_percent(share_of(first, first->invalidated));
+    char words[200];
+    int used = snprintf(words, sizeof words, "first touches: ");
     rsc_text_put(text, "   any size");
+    for (size_t i = 0; i < screen->count; i++) {
+        const struct rsc_profile *profile = screen->models[i];
+        struct rsc_shown share = rsc_show_percent(share_of(profile, rsc_profile_first_touches(profile)));
+        used += snprintf(words + used, sizeof words - (size_t)used, "%s%s", i ? ", shared " : "", share.text);
+        if (screen->count == 1 || !wide) continue;
+        rsc_text_pad_to(text, NAME_COLUMNS + (unsigned)i * model_columns(screen));
+        rsc_text_put(text, "%8s first touches", share.text);
+    }
+    if (screen->count > 1 && wide) {
+        if (!lost) rsc_text_put(text, "\n");
+        else rsc_text_put(text, "\n%*s%8s lines that other threads wrote\n", NAME_COLUMNS, "", written.text);
+        return;
+    }
+    if (lost) snprintf(words + used, sizeof words - (size_t)used, "; lines that other threads wrote: %s", written.text);
     rsc_text_pad_to(text, NAME_COLUMNS + 2);
     rsc_text_paragraph(text, NAME_COLUMNS + 2, screen->style->width, words);
 }
@@ -163,19 +177,21 @@ static void put_difference(struct rsc_text *text, const struct screen *screen) {
     struct rsc_machine_level levels[RSC_MACHINE_LEVELS_MAX];
     size_t count = caches_of(screen->style, levels), most = 0;
     double largest = 0;
-    int apart = 0; /* error bars do not overlap */
+    int known = 0, apart = 0; /* error bars do not overlap */
     char words[300], cache[64];
     for (size_t i = 0; i < count; i++) {
         struct rsc_mrc_point at[MODELS_MAX];
         uint64_t lines = levels[i].size_bytes / screen->models[0]->made.line_bytes;
         if (!is_known_at(screen->models[0], lines) || !is_known_at(screen->models[1], lines)) continue;
         for (size_t m = 0; m < MODELS_MAX; m++) at[m] = rsc_profile_mrc_at(screen->models[m], lines);
+        known = 1;
         double difference = at[0].miss_ratio - at[1].miss_ratio;
         if (fabs(difference) <= fabs(largest)) continue;
         largest = difference;
         most = i;
         apart = at[0].low > at[1].high || at[1].low > at[0].high;
     }
+    if (!known) return;
     snprintf(cache, sizeof cache, "%s",
              levels[most].name[0] ? levels[most].name : rsc_show_bytes(levels[most].size_bytes).text);
     if (fabs(largest) < 0.001 || !apart)
@@ -461,17 +477,40 @@ static void put_next(struct rsc_text *text, const struct rsc_report_style *style
 
 /* ---- all of it ---- */
 
+/* What is only there because it was asked for: --top-lines, --phases. */
+static void put_asked(struct rsc_text *text, const struct screen *screen) {
+    const struct rsc_profile *profile = screen->models[screen->count - 1];
+    if (profile->line_count) {
+        rsc_put_section(text, screen->style, "Worst cache lines", "");
+        rsc_put_lines(text, profile, screen->style);
+    }
+    if (profile->phase_count) {
+        rsc_put_section(text, screen->style, "Phases", "of the run, and their miss ratios at two cache sizes");
+        rsc_put_phases(text, profile, screen->style);
+    }
+}
+
 static void put_screen(struct rsc_text *text, const struct screen *screen, unsigned room, int last) {
     const struct rsc_profile *profile = screen->models[0];
     int requests = rsc_profile_is_requests(profile);
-    struct rsc_text head, tail;
+    struct rsc_text head, tail, asked, next;
     start_part(&head, screen->style);
     start_part(&tail, screen->style);
+    start_part(&asked, screen->style);
+    start_part(&next, screen->style);
     rsc_put_screen_facts(&head, profile, screen->style, screen->count > 1);
     if (profile->references && !requests) put_ratios(&head, screen);
     if (profile->references) put_worst(&tail, screen);
-    if (last) put_next(&tail, screen->style, profile->code_count > 0);
-    unsigned used = lines_of(&head) + lines_of(&tail);
+    put_asked(&asked, screen);
+    if (last) put_next(&next, screen->style, profile->code_count > 0);
+    unsigned used = lines_of(&head) + lines_of(&tail) + lines_of(&next);
+    if (used + lines_of(&asked) + CURVE_ROWS_LEAST <= room) { /* else report --full shows it */
+        used += lines_of(&asked);
+        rsc_text_append(&tail, &asked);
+    } else {
+        free(asked.text);
+    }
+    rsc_text_append(&tail, &next);
     rsc_text_append(text, &head);
     if (profile->references) put_curve(text, screen, room > used ? room - used : 0);
     rsc_text_append(text, &tail);

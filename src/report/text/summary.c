@@ -96,10 +96,10 @@ static struct fall find_fall(const struct rsc_profile *profile, uint64_t smalles
         double depth = mrc[from].miss_ratio - mrc[to].miss_ratio;
         if (depth > best.depth) best = (struct fall){from, to, depth};
     }
-    /* A cliff is narrower than the window: drop the flat parts before and after it. */
-    double little = best.depth / 50;
-    while (best.from + 1 < best.to && mrc[best.from].miss_ratio - mrc[best.from + 1].miss_ratio < little) best.from++;
-    while (best.from + 1 < best.to && mrc[best.to - 1].miss_ratio - mrc[best.to].miss_ratio < little) best.to--;
+    /* A cliff is narrower than the window: drop the flat parts before and after it, a twentieth of the fall in each. */
+    const double little = best.depth / 20, top = mrc[best.from].miss_ratio, bottom = mrc[best.to].miss_ratio;
+    while (best.from + 1 < best.to && top - mrc[best.from + 1].miss_ratio < little) best.from++;
+    while (best.from + 1 < best.to && mrc[best.to - 1].miss_ratio - bottom < little) best.to--;
     return best;
 }
 
