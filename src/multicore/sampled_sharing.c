@@ -16,7 +16,7 @@
 int rsc_sampled_sharing_init(struct rsc_sampled_sharing *sharing) {
     memset(sharing, 0, sizeof *sharing);
     if (!rsc_u64_table_init(&sharing->cell_of, 64) && !rsc_u64_table_init(&sharing->taking_of, 64) &&
-        !rsc_u64_table_init(&sharing->user_of, 64))
+        !rsc_u64_table_init(&sharing->user_of, 64) && !rsc_u64_table_init(&sharing->used_by, 64))
         return 0;
     rsc_sampled_sharing_free(sharing);
     return RSC_ENOMEM;
@@ -26,6 +26,7 @@ void rsc_sampled_sharing_free(struct rsc_sampled_sharing *sharing) {
     rsc_u64_table_free(&sharing->cell_of);
     rsc_u64_table_free(&sharing->taking_of);
     rsc_u64_table_free(&sharing->user_of);
+    rsc_u64_table_free(&sharing->used_by);
     free(sharing->cells);
     free(sharing->takings);
     free(sharing->users);
@@ -115,6 +116,19 @@ static int add_user(struct rsc_sampled_sharing *sharing, uint64_t line, uint32_t
     return 0;
 }
 
+/* Notes the bytes that an instruction (0: not known) of a stack used of a line. */
+static int add_code_use(struct rsc_sampled_sharing *sharing, uint64_t pc, uint32_t stack, uint64_t bytes) {
+    if (!pc || sharing->used_by.used >= LIST_MOST) return 0;
+    struct rsc_u64_entry *entry = entry_of(&sharing->used_by, mix(pc, stack));
+    if (!entry) return RSC_ENOMEM;
+    set_entry(&sharing->used_by, entry, mix(pc, stack), entry->value | bytes);
+    return 0;
+}
+
+static uint64_t code_use(struct rsc_sampled_sharing *sharing, uint64_t pc, uint32_t stack) {
+    return pc ? rsc_u64_table_find(&sharing->used_by, mix(pc, stack))->value : 0;
+}
+
 static int add_given_up(struct rsc_sampled_sharing *sharing, uint32_t stack, double weight) {
     uint32_t room = sharing->given_up_count;
     if (stack >= room) {
@@ -141,6 +155,7 @@ int rsc_sampled_sharing_take(struct rsc_sampled_sharing *sharing, const struct r
     const uint64_t used = bytes_of(record->use.first, record->use.last), written = bytes_of(taker->first, taker->last);
     const int is_lost = record->outcome == RSC_SAMPLE_PRUNED || record->outcome == RSC_SAMPLE_CENSORED;
     if (add_user(sharing, record->line, taker->from, used, 1, is_lost ? record->weight : 0) < 0) return RSC_ENOMEM;
+    if (add_code_use(sharing, code->victim, taker->from, used) < 0) return RSC_ENOMEM;
     if (is_lost && taker->from < RSC_THREADS_MAX && add_given_up(sharing, taker->from, record->weight) < 0)
         return RSC_ENOMEM;
     if (!taker->is_known) return 0;
@@ -195,6 +210,11 @@ static int worse_cell_first(const void *left, const void *right) {
     return a->from < b->from ? -1 : a->from > b->from;
 }
 
+/* Of n uses, each of any of the bytes that the code uses: how likely it is that none is of those written. */
+static double chance_unseen(uint64_t used, uint64_t written, uint32_t n) {
+    return pow(1 - (double)__builtin_popcountll(used & written) / (double)__builtin_popcountll(used), n);
+}
+
 /* Decides which takings were false, and adds these to their cells. Returns how many lines have one. */
 static size_t find_false(struct rsc_sampled_sharing *sharing, struct false_line *lines, double size) {
     size_t count = 0;
@@ -204,9 +224,15 @@ static size_t find_false(struct rsc_sampled_sharing *sharing, struct false_line 
         const struct rsc_sampled_user *victim = find_user(sharing, taking->line, taking->from, &is_full);
         struct rsc_sampled_cell *cell = find_cell(sharing, taking->by, taking->from);
         if (!cell || !victim || victim->used & taking->written) continue;
-        const double share = isinf(size) ? 1 : pow(UNSEEN, 1.0 / (victim->samples ? victim->samples : 1));
+        const uint64_t of_code = isinf(size) ? 0 : code_use(sharing, taking->victim, taking->from);
+        const int elsewhere = (of_code & taking->written) != 0;
+        if (elsewhere && chance_unseen(of_code, taking->written, victim->samples) > UNSEEN) continue;
+        const double share = elsewhere     ? 0
+                             : isinf(size) ? 1
+                                           : pow(UNSEEN, 1.0 / (victim->samples ? victim->samples : 1));
         const struct rsc_taken_weights surely = {taking->all.taken * share, taking->all.missed * share,
                                                  taking->all.given_up * share};
+        taking->is_false = 1;
         add(&cell->falsely, &taking->all);
         add(&cell->surely, &surely);
         if (!count || lines[count - 1].line != taking->line)
@@ -278,12 +304,6 @@ static int fill_cells(struct rsc_sampled_sharing *sharing, const struct filling 
 
 /* ---- lines ---- */
 
-static int is_false(struct rsc_sampled_sharing *sharing, const struct rsc_sampled_taking *taking) {
-    int is_full = 0;
-    const struct rsc_sampled_user *victim = find_user(sharing, taking->line, taking->from, &is_full);
-    return victim && !(victim->used & taking->written);
-}
-
 /* The stacks of a line's takings, each once. */
 static size_t list_stacks(const struct rsc_sampled_taking *takings, size_t count, uint32_t *stacks) {
     size_t found = 0;
@@ -313,7 +333,7 @@ static int fill_users(struct rsc_sampled_sharing *sharing, const struct filling 
     size_t users = list_stacks(takings, count, stacks), place_count = 0;
     for (size_t i = 0; i < count; i++) {
         size_t k = 0;
-        if (!is_false(sharing, &takings[i]) || !takings[i].writer) continue;
+        if (!takings[i].is_false || !takings[i].writer) continue;
         while (k < place_count &&
                (places[k].writer.pc != takings[i].writer || places[k].victim.pc != takings[i].victim))
             k++;
@@ -334,7 +354,7 @@ static int fill_users(struct rsc_sampled_sharing *sharing, const struct filling 
         uint64_t bytes = used && used->used ? used->used : 1;
         double taken = 0;
         for (size_t k = 0; k < count; k++)
-            if (takings[k].by == stacks[i] && is_false(sharing, &takings[k])) taken += takings[k].all.taken;
+            if (takings[k].by == stacks[i] && takings[k].is_false) taken += takings[k].all.taken;
         scale->stack(scale->owner, stacks[i], &user->pid, &user->tid);
         user->first_byte = (uint32_t)__builtin_ctzll(bytes) * part;
         user->last_byte = (64 - (uint32_t)__builtin_clzll(bytes)) * part - 1;
@@ -364,7 +384,7 @@ static int fill_lines(struct rsc_sampled_sharing *sharing, const struct filling 
         if (row->taken < row->misses) row->taken = row->misses;
         objects[i] = 0;
         for (size_t k = 0; k < line->count && !objects[i]; k++)
-            if (is_false(sharing, &takings[k])) objects[i] = takings[k].object;
+            if (takings[k].is_false) objects[i] = takings[k].object;
         if (fill_users(sharing, filling, takings, line->count, factor, row) < 0) return RSC_ENOMEM;
         if (isinf(scale->size)) continue;
         row->bars.taken = range_of(filling, line->surely.taken, line->apart.taken + line->given_up, row->taken);

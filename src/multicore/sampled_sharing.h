@@ -9,9 +9,11 @@
  *
  * False sharing needs the bytes that a stack used while it had the line, of which a sample shows one
  * use. So a line is counted as taken falsely if the write touched none of the bytes that *any* sample
- * of that stack used of it. Bars: at most, the write touched none of the sample's own bytes; at least,
- * a use that no sample of the line and stack has shown may be as frequent as n samples allow, which
- * leaves 0.1^(1/n) of the count.
+ * of that stack used of it. Where there are few samples, other lines help: code of that stack that used
+ * the bytes written of any line probably used them here too, as a loop over an array does. Bars: at most,
+ * the write touched none of the sample's own bytes; at least, a use that no sample of the line and stack
+ * has shown may be as frequent as n samples allow, which leaves 0.1^(1/n) of the count, and nothing if
+ * its code used the bytes written of another line.
  *
  * Memory is bounded: lines beyond the limit are counted in the matrix only.
  */
@@ -42,6 +44,7 @@ struct rsc_sampled_taking {
     uint32_t by, from;
     uint64_t written; /* bytes */
     uint32_t next;    /* of the same hash, + 1; 0: none */
+    int is_false;     /* decided at the end */
     struct rsc_taken_weights all, apart;
 };
 
@@ -61,6 +64,7 @@ struct rsc_sampled_sharing {
     struct rsc_sampled_user *users;
     size_t user_count, user_room;
     struct rsc_u64_table cell_of, taking_of, user_of; /* index + 1, by hash */
+    struct rsc_u64_table used_by; /* the bytes that an instruction used of any line, by it and stack */
     double *given_up; /* by stack: the same; owned */
     uint32_t given_up_count;
 };
