@@ -60,7 +60,9 @@ static void write_and_read(const struct rsc_profile *profile) {
     size_t bytes = 0, again_bytes = 0;
     struct rsc_profile *read = NULL;
     FUZZ_CHECK(rsc_profile_json(profile, &text, &bytes, &error) == 0);
-    FUZZ_CHECK(rsc_profile_parse(&read, text, bytes, "profile", &error) == 0);
+    int status = rsc_profile_parse(&read, text, bytes, "profile", &error);
+    if (status < 0) fprintf(stderr, "%s\n", error.message);
+    FUZZ_CHECK(status == 0);
     FUZZ_CHECK(rsc_profile_json(read, &again, &again_bytes, &error) == 0);
     FUZZ_CHECK(bytes == again_bytes && !memcmp(text, again, bytes));
     rsc_profile_free(read);

@@ -168,6 +168,7 @@ static int name_object(const struct rsc_attribution *a, uint64_t key, struct rsc
     }
     case RSC_OBJECT_UNKNOWN: break;
     }
+    if (row->bytes > INT64_MAX) row->bytes = INT64_MAX; /* events may say anything; a profile's numbers have 63 bits */
     return rsc_profile_set_text(&row->name, name);
 }
 
