@@ -403,3 +403,27 @@ $ for taken in 50 30 75; do reusescope loops tests/loops/recurrence.c -t 1 --tak
 True True True 159
 True True True 159
 True True True 159
+
+# Directives of a function count in its callers, wherever it is defined, and so do its barriers.
+$ printf 'double a[100], h[100];\nstatic void work(void) {\n#pragma omp for\n    for (int i = 0; i < 100; i++) h[i] += a[i];\n}\nvoid kernel(void) {\n#pragma omp parallel\n    {\n        work();\n        work();\n    }\n}\n' > above.c
+$ printf 'double a[64];\nstatic void meet(void) {\n#pragma omp barrier\n    ;\n}\nvoid kernel(void) {\n#pragma omp parallel\n    {\n#pragma omp for nowait\n        for (int i = 0; i < 64; i++) a[i] = 1;\n        meet();\n#pragma omp for\n        for (int i = 0; i < 64; i++) a[i] += 1;\n    }\n}\n' > meet.c
+$ printf 'double a[64];\nvoid kernel(void) {\n#pragma omp parallel master\n    for (int i = 0; i < 64; i++) a[i] = 1;\n}\n' > master.c
+$ for file in above meet master; do reusescope loops $file.c --function kernel -t 2,8 -q --format json -o - | /usr/bin/python3 -c 'import json, sys; r = json.load(sys.stdin)["loops"][0]; print(r["references"], [t["executed"] for t in r["threads"]])'; done
+600 [600, 600]
+192 [192, 192]
+64 [64, 64]
+
+# A bound that the body changes, and a continue in a block of its own, are not taken for what they were before.
+$ printf 'double a[100];\nvoid kernel(void) {\n    int n = 30;\n    for (int i = 0; i < n; i++) {\n        a[i] = 1;\n        n--;\n    }\n}\n' > bound.c; reusescope loops bound.c
+reusescope: bound.c:4: loop left out: n, a bound or step of the loop, is changed in the loop (--skip-nonaffine analyses without it; --list shows all)
+[1]
+$ printf 'double a[100];\nvoid kernel(void) {\n    for (int i = 1; i < 7; i++) {\n        { if (i > 3) continue; }\n        a[i] = 1;\n    }\n}\n' > block.c; reusescope loops block.c
+reusescope: block.c:4: a jump that skips the rest of the loop (--skip-nonaffine analyses without it; --list shows all)
+[1]
+
+# Private caches of a small loop are those of its halves, whatever the order in its lines.
+$ printf 'double A[1024], B[1024];\nvoid kernel(void) {\n#pragma omp parallel for\n    for (int i = 0; i < 32; i++)\n        for (int j = 0; j < 32; j++) A[j * 32 + i] = B[i * 32 + j] + B[j * 32 + i];\n}\n' > turned.c
+$ for seed in 1 2 3; do reusescope loops turned.c -t 2 --seed $seed -q --format json -o - | /usr/bin/python3 -c 'import json, sys; t = json.load(sys.stdin)["loops"][0]["threads"][0]; m = {p["lines"]: p["miss_ratio"] for p in t["private"]["mrc"]}; print(abs(m[32] - 0.698) < 0.03, m[70] < 0.2)'; done
+True True
+True True
+True True

@@ -118,6 +118,20 @@ static int run_branch(struct front *front, CXCursor statement, struct value *val
     return kids.count > 2 ? run_statement(front, kids.item[2], value) : 0;
 }
 
+/* Those of a block, and the barriers between them. */
+static int run_statements(struct front *front, CXCursor block, struct value *value) {
+    struct kids kids = front_kids(front, block);
+    unsigned from, end, start, stop;
+    front_extent(front, block, &from, &end);
+    for (unsigned i = 0; i < kids.count && !front->out_of_memory; i++, from = stop) {
+        front_extent(front, kids.item[i], &start, &stop);
+        front_standalone(front, from, start, kids.item[i]);
+        if (run_statement(front, kids.item[i], value)) return 1;
+    }
+    front_standalone(front, from, end, block);
+    return 0;
+}
+
 static int run_statement(struct front *front, CXCursor statement, struct value *value) {
     struct kids kids = front_kids(front, statement);
     switch ((int)front_kind(front, statement)) {
@@ -127,9 +141,7 @@ static int run_statement(struct front *front, CXCursor statement, struct value *
     case CXCursor_NullStmt: return 0;
     case CXCursor_CompoundStmt:
         if (!contains_return(front, statement)) break;
-        for (unsigned i = 0; i < kids.count; i++)
-            if (run_statement(front, kids.item[i], value)) return 1;
-        return 0;
+        return run_statements(front, statement, value);
     case CXCursor_IfStmt:
         if (contains_return(front, statement) && kids.count >= 2) return run_branch(front, statement, value);
         break;
@@ -211,10 +223,8 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
     front_find_addresses(front, body);
     int in_subscript = front->in_subscript;
     front->in_subscript = 0;
-    struct kids kids = front_kids(front, body);
     value_opaque(value, "%.60s does not return an integer", front_name(front, definition));
-    for (unsigned i = 0; i < kids.count && !front->out_of_memory; i++)
-        if (run_statement(front, kids.item[i], value)) break;
+    run_statements(front, body, value);
     if (value->kind == VALUE_NUMBER) /* the type it is returned as */
         front_convert(front,
                       front->clang.getCanonicalType(front->clang.getResultType(front->clang.getCursorType(definition))),

@@ -329,6 +329,21 @@ static int choose_variable(struct front *front, CXCursor condition, struct heade
     return 0;
 }
 
+/* A variable of the condition or of the step that the body changes; companions of the loop's variable may change. */
+static int refuse_changing_bound(struct front *front, struct header *header, CXCursor expression) {
+    struct kids kids = front_kids(front, expression);
+    for (unsigned i = 0; i < kids.count; i++)
+        if (refuse_changing_bound(front, header, kids.item[i])) return -1;
+    if (front_kind(front, expression) != CXCursor_DeclRefExpr) return 0;
+    CXCursor variable = front->clang.getCursorReferenced(expression);
+    for (unsigned i = 0; i < header->moving_count; i++)
+        if (front->clang.equalCursors(front->clang.getCanonicalCursor(header->moving[i].variable),
+                                      front->clang.getCanonicalCursor(variable)))
+            return 0;
+    if (!front_assigns_variable(front, header->body, variable)) return 0;
+    return refuse(header, "%.60s, a bound or step of the loop, is changed in the loop", front_name(front, variable));
+}
+
 int header_read_for(struct front *front, struct header *header) {
     struct kids kids = front_kids(front, header->statement);
     if (kids.count != 4) return refuse(header, "a loop without first value, condition or step");
@@ -340,7 +355,8 @@ int header_read_for(struct front *front, struct header *header) {
         return refuse(header, "break, goto or return ends the loop early");
     if (front_assigns_variable(front, header->body, header->variable))
         return refuse(header, "the loop's variable is changed in the loop");
-    return 0;
+    return refuse_changing_bound(front, header, kids.item[1]) || refuse_changing_bound(front, header, kids.item[2]) ? -1
+                                                                                                                    : 0;
 }
 
 int header_read_while(struct front *front, struct header *header) {

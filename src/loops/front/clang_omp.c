@@ -12,7 +12,9 @@ struct rsc_omp *front_omp_before(struct front *front, unsigned start) {
     size_t low = RSC_SEARCH(0, front->omp.count, i, front->omp.item[i].next < start);
     for (size_t i = low; i < front->omp.count && front->omp.item[i].next == start; i++) {
         struct rsc_omp *omp = &front->omp.item[i];
-        if (!omp->is_barrier && (!front->omp_after || omp > front->omp_after)) return omp;
+        /* the one being processed may be of another statement: that of a call, of a function before or after this one */
+        int is_other = !front->omp_after || front->omp_after->next != start;
+        if (!omp->is_barrier && (is_other || omp > front->omp_after)) return omp;
     }
     return NULL;
 }
@@ -243,6 +245,21 @@ static int64_t threads_of(struct front *front, int64_t clause) {
     return clause ? clause : front_setting(front, "omp_get_num_threads", &given) && given > 0 ? given : 0;
 }
 
+static void single(struct front *front, struct rsc_omp *omp, CXCursor statement) {
+    if (!front->in_parallel) {
+        front_statement(front, statement);
+        return;
+    }
+    struct rsc_loop_node *at = front->at, *node = add_node(front, RSC_NODE_SINGLE, statement);
+    if (!node) return;
+    node->nowait = omp->nowait || omp->is_master;
+    front->at = node;
+    front->in_single++;
+    front_statement(front, statement);
+    front->in_single--;
+    front->at = at;
+}
+
 static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statement) {
     int64_t number = 0, runs = 1;
     if (omp->condition.text && !front_omp_number(front, &omp->condition, &runs)) {
@@ -272,25 +289,11 @@ static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statemen
         front->thread = loop;
         front->in_share = loop != NULL;
     }
-    shared_or_block(front, omp, statement);
+    if (omp->is_master) single(front, omp, statement); /* parallel master */
+    else shared_or_block(front, omp, statement);
     if (front->thread) front->in_share = 0;
     front->thread = NULL;
     front->in_parallel = 0;
-    front->at = at;
-}
-
-static void single(struct front *front, struct rsc_omp *omp, CXCursor statement) {
-    if (!front->in_parallel) {
-        front_statement(front, statement);
-        return;
-    }
-    struct rsc_loop_node *at = front->at, *node = add_node(front, RSC_NODE_SINGLE, statement);
-    if (!node) return;
-    node->nowait = omp->nowait || omp->is_master;
-    front->at = node;
-    front->in_single++;
-    front_statement(front, statement);
-    front->in_single--;
     front->at = at;
 }
 

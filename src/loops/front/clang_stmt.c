@@ -301,7 +301,10 @@ static void rest_path(struct front *front, void *data) {
             return;
         }
     } else if (front_kind(front, first) == CXCursor_IfStmt) {
+        int at_body = front->at_body;
+        front->at_body = 0;
         if_path(front, &first);
+        front->at_body = at_body;
         front_flush(front);
     } else {
         front_simple(front, first);
@@ -322,7 +325,10 @@ static void run_block(struct front *front, CXCursor block, CXCursor *statements,
             front_paths(front, rest_path, &rest);
             return;
         }
+        int at_body = front->at_body;
+        if (front_kind(front, statements[i]) == CXCursor_CompoundStmt) front->at_body = 0; /* a block of its own */
         front_statement(front, statements[i]);
+        front->at_body = at_body;
     }
     front_standalone(front, from, end, count ? statements[count - 1] : block);
 }

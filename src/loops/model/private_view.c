@@ -14,7 +14,8 @@
 #include "loops/model/region_analysis.h"
 #include "loops/nest/distinct.h"
 
-#define POINTS 1024u /* points used, a third of the default number of samples */
+#define POINTS 2048u /* points used, at random: at even distances they could all be at one place of a line */
+#define POINTS_ALL 16384u /* up to so many all are */
 #define RUNS_MAX 300000u /* most runs of lines marked to count each thread's first uses: some milliseconds */
 
 /* Whether another thread wrote the target between the thread's own last touch and the moment. */
@@ -86,11 +87,13 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
                                analysis->options.seed + plan->threads, error);
     double cold = 0, invalidated = 0, all = 0, drawn = 0;
     for (uint32_t i = 0; i < arrays && status >= 0; i++) own->arrays[i].array = analysis->program->array[i].name;
-    uint32_t every =
-        analysis->options.samples == RSC_LOOPS_SAMPLES_AUTO ? (uint32_t)(analysis->points.count / POINTS) + 1 : 1;
+    const int all_of_them = analysis->options.samples != RSC_LOOPS_SAMPLES_AUTO || analysis->points.count <= POINTS_ALL;
+    const uint64_t kept_below = all_of_them ? UINT64_MAX : UINT64_MAX / analysis->points.count * POINTS;
     for (size_t i = 0; status >= 0 && i < analysis->points.count; i++) {
         const struct rsc_point *point = &analysis->points.point[i];
-        if ((i - analysis->points.first[point->reference]) % every) continue;
+        uint64_t drawn_at = (i + 1 + analysis->options.seed) * 0x9E3779B97F4A7C15ull;
+        drawn_at = (drawn_at ^ drawn_at >> 29) * 0xBF58476D1CE4E5B9ull;
+        if ((drawn_at ^ drawn_at >> 32) > kept_below) continue;
         const struct rsc_nest_node *reference = nest->reference[point->reference];
         struct rsc_target target = rsc_crowd_target(crowd, point);
         struct rsc_moment moment = rsc_crowd_moment(crowd, point);
