@@ -427,3 +427,11 @@ $ for seed in 1 2 3; do reusescope loops turned.c -t 2 --seed $seed -q --format 
 True True
 True True
 True True
+
+# What a call may change through a reference is not known afterwards.
+$ printf '#include <algorithm>\ndouble A[100], B[100];\nstatic void add(double &x, double y) { x += y; }\nstatic void step(int &k) { k += 2; }\nvoid element() { for (int i = 0; i < 100; i++) add(A[i], B[i]); }\nvoid counter() { int k = 0; for (int i = 0; i < 10; i++) { A[k] = 1; step(k); } }\nvoid bound() { int n = 10, m = 20; std::swap(n, m); for (int i = 0; i < n; i++) A[i] = 1; }\n' > references.cc
+$ for function in element counter bound; do reusescope loops references.cc --function $function; done
+reusescope: references.cc:5: add changes a number through a reference, which is not followed (--skip-nonaffine analyses without it; --list shows all)
+reusescope: references.cc:6: subscript k is not affine: k changes in the loop at line 6 (--skip-nonaffine analyses without it; --list shows all)
+reusescope: references.cc:7: loop left out: bound is not affine: n may change in a call at line 7 (--skip-nonaffine analyses without it; --list shows all)
+[1]

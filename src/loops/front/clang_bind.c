@@ -264,24 +264,9 @@ struct search {
     int found;
 };
 
-static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientData data) {
-    struct search *search = data;
+/* `cursor` assigns to a variable. */
+static enum CXChildVisitResult take_assigned(struct search *search, CXCursor cursor, CXCursor variable) {
     struct front *front = search->front;
-    (void)parent;
-    if (search->counters && front_is_for(front, cursor)) return CXChildVisit_Continue;
-    if (front_kind(front, cursor) == CXCursor_CallExpr &&
-        search->calls < FRONT_CALLS_MAX) { /* the called function assigns too */
-        CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(cursor));
-        if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl) {
-            search->calls++;
-            front->clang.visitChildren(definition, look, search);
-            search->calls--;
-            if (search->found) return CXChildVisit_Break;
-        }
-    }
-    CXCursor variable = assigned_variable(front, cursor);
-    if (front->clang.Cursor_isNull(variable) || front_kind(front, variable) == CXCursor_InvalidFile)
-        return CXChildVisit_Recurse;
     if (search->why) {
         struct binding *binding = is_tracked(front, variable) ? front_variable(front, variable) : NULL;
         if (binding && !binding->counter) {
@@ -297,6 +282,33 @@ static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientDa
     search->found =
         search->counters ? is_tracked(front, variable) : (int)front->clang.equalCursors(variable, search->variable);
     return search->found ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientData data) {
+    struct search *search = data;
+    struct front *front = search->front;
+    const enum CXCursorKind kind = front_kind(front, cursor);
+    (void)parent;
+    if (search->counters && front_is_for(front, cursor)) return CXChildVisit_Continue;
+    if (kind == CXCursor_CallExpr && search->calls < FRONT_CALLS_MAX) { /* the called function assigns too */
+        CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(cursor));
+        if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl) {
+            search->calls++;
+            front->clang.visitChildren(definition, look, search);
+            search->calls--;
+            if (search->found) return CXChildVisit_Break;
+        }
+    }
+    for (int i = 0; kind == CXCursor_CallExpr && i < front->clang.Cursor_getNumArguments(cursor); i++) {
+        CXCursor argument = front_changed_argument(front, cursor, i);
+        if (front->clang.Cursor_isNull(argument) || front_kind(front, argument) != CXCursor_DeclRefExpr) continue;
+        CXCursor passed = front->clang.getCanonicalCursor(front->clang.getCursorReferenced(argument));
+        if (take_assigned(search, cursor, passed) == CXChildVisit_Break) return CXChildVisit_Break;
+    }
+    CXCursor variable = assigned_variable(front, cursor);
+    if (front->clang.Cursor_isNull(variable) || front_kind(front, variable) == CXCursor_InvalidFile)
+        return CXChildVisit_Recurse;
+    return take_assigned(search, cursor, variable);
 }
 
 static int search(struct front *front, CXCursor tree, struct search *search) {
@@ -319,6 +331,15 @@ int front_assigns_variable(struct front *front, CXCursor tree, CXCursor variable
 int front_assigns_counters(struct front *front, CXCursor statement) {
     struct search find = {.counters = 1};
     return search(front, statement, &find);
+}
+
+void front_forget_references(struct front *front, CXCursor call) {
+    struct search forget = {.front = front, .why = "may change in a call"};
+    for (int i = 0; i < front->clang.Cursor_getNumArguments(call); i++) {
+        CXCursor argument = front_changed_argument(front, call, i);
+        if (!front->clang.Cursor_isNull(argument) && front_kind(front, argument) == CXCursor_DeclRefExpr)
+            take_assigned(&forget, call, front->clang.getCanonicalCursor(front->clang.getCursorReferenced(argument)));
+    }
 }
 
 void front_forget_globals(struct front *front, CXCursor call) {

@@ -233,6 +233,21 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
     front->call_depth--;
 }
 
+/*
+ * References to numbers are not followed. Whether an element of an array is passed by one to a function that changes it.
+ * Variables that are passed so are forgotten (front_forget_assigned()).
+ */
+static int changes_elements(struct front *front, CXCursor call, CXCursor definition) {
+    for (int i = 0; i < front->clang.Cursor_getNumArguments(call); i++) {
+        CXCursor argument = front_changed_argument(front, call, i);
+        if (!front->clang.Cursor_isNull(argument) && front_kind(front, argument) != CXCursor_DeclRefExpr &&
+            front_assigns_variable(front, front_body(front, definition),
+                                   front->clang.Cursor_getArgument(definition, (unsigned)i)))
+            return 1;
+    }
+    return 0;
+}
+
 void front_call(struct front *front, CXCursor call, struct value *value) {
     CXCursor callee = front->clang.getCursorReferenced(call);
     const char *name = front_name(front, call);
@@ -249,6 +264,9 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
         if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl &&
             !is_library(front, definition)) {
             inlined(front, call, definition, value);
+            front_forget_references(front, call);
+            if (front->is_cxx && changes_elements(front, call, definition))
+                front_gap(front, call, "%.60s changes a number through a reference, which is not followed", name);
             return;
         }
     }
@@ -260,6 +278,7 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
         return;
     struct value ignored;
     for (int i = 0; i < count; i++) front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &ignored);
+    front_forget_references(front, call);
     if (is_pure(name)) return;
     front_gap(front, call,
               front_kind(front, callee) == CXCursor_CXXMethod ? "a call of the method %.60s, which is not followed"

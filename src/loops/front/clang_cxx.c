@@ -221,6 +221,23 @@ int front_takes_reference(struct front *front, CXCursor parameter) {
     return !type_is_integer(type) && !type_is_floating(type); /* numbers that are not changed: their values */
 }
 
+CXCursor front_changed_argument(struct front *front, CXCursor call, int i) {
+    CXCursor none = front->clang.getNullCursor(), callee = front->clang.getCursorReferenced(call);
+    int count = front->clang.Cursor_getNumArguments(call), parameters;
+    if (!front->is_cxx || front->clang.Cursor_isNull(callee)) return none;
+    parameters = front->clang.Cursor_getNumArguments(callee);
+    /* an operator that is a method has its object as the first argument */
+    int at = parameters >= 0 && count > parameters ? i - (count - parameters) : i;
+    if (at < 0 || at >= parameters) return none;
+    CXCursor parameter = front->clang.Cursor_getArgument(callee, (unsigned)at);
+    CXType type = front->clang.getCanonicalType(front->clang.getCursorType(parameter));
+    if (type.kind != CXType_LValueReference) return none;
+    CXType of = front->clang.getPointeeType(type);
+    if (front->clang.isConstQualifiedType(of)) return none;
+    if (!type_is_integer(of) && !type_is_floating(of) && of.kind != CXType_Pointer) return none;
+    return front_strip(front, front->clang.Cursor_getArgument(call, (unsigned)i));
+}
+
 /* ---- for (T x : v) ---- */
 
 int header_read_range(struct front *front, struct header *header) {

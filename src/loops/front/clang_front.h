@@ -241,10 +241,13 @@ uint32_t front_depth(const struct front *front); /* loops around what is added a
 struct binding *front_variable(struct front *front, CXCursor variable); /* bound on first sight; NULL: out of memory */
 void front_bind(struct front *front, struct binding *binding, const struct value *value);
 void front_forget_assigned(struct front *front, CXCursor tree, const char *why);
+/* clang_cxx.c: argument i of a call, if that may change a number or pointer through a reference; else a null cursor. */
+CXCursor front_changed_argument(struct front *front, CXCursor call, int i);
 void front_forget_globals(struct front *front, CXCursor call); /* for a call of a function not in the source */
 void front_find_addresses(struct front *front, CXCursor body);
 int front_assigns_variable(struct front *front, CXCursor tree, CXCursor variable);
 int front_assigns_counters(struct front *front, CXCursor statement);
+void front_forget_references(struct front *front, CXCursor call); /* variables that it may change by reference */
 int front_shape_of_variable(struct front *front, CXCursor variable, struct shape *shape, char *reason, size_t room);
 int front_shape_of_type(struct front *front, CXType type, struct shape *shape); /* -1: a row's size is not known */
 int64_t front_row_bytes(const struct shape *shape); /* of one step of the first subscript; -1: too large */

@@ -45,6 +45,7 @@
     X(getCursorType)                  \
     X(getCanonicalType)               \
     X(getTypeSpelling)                \
+    X(getNullCursor)                  \
     X(getPointeeType)                 \
     X(getArrayElementType)            \
     X(getArraySize)                   \
