@@ -10,6 +10,7 @@
 #include "distance/count/accumulate.h"
 #include "multicore/finished_samples.h"
 #include "multicore/sharing.h"
+#include "profile/profile_rows.h"
 
 #define TIMES_MOST (1u << 29) /* that one reference counts */
 
@@ -162,7 +163,13 @@ static int fill_rows(const struct rsc_finished_samples *sum, const struct rsc_sa
     share_of_reuses(sum, profile->rd.bin_count, share);
     int status = scale_table(profile, profile->code_count, factor, share, counts_of_code);
     if (!status) status = scale_table(profile, profile->pair_count, factor, share, counts_of_pair);
-    return status ? status : scale_table(profile, profile->object_count, factor, share, counts_of_object);
+    if (!status) status = scale_table(profile, profile->object_count, factor, share, counts_of_object);
+    if (status < 0) return status;
+    if (profile->code_count) qsort(profile->code, profile->code_count, sizeof *profile->code, rsc_code_order);
+    if (profile->pair_count) qsort(profile->pairs, profile->pair_count, sizeof *profile->pairs, rsc_pair_order);
+    if (profile->object_count)
+        qsort(profile->objects, profile->object_count, sizeof *profile->objects, rsc_object_order);
+    return 0;
 }
 
 /* ---- sharing ---- */

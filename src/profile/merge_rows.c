@@ -257,7 +257,7 @@ int rsc_code_order(const void *left, const void *right) {
     return a->place.pc < b->place.pc ? -1 : a->place.pc > b->place.pc;
 }
 
-static int more_pairs(const void *left, const void *right) {
+int rsc_pair_order(const void *left, const void *right) {
     const struct rsc_pair_row *a = left, *b = right;
     if (a->references != b->references) return a->references < b->references ? 1 : -1;
     if (a->use.pc != b->use.pc) return a->use.pc < b->use.pc ? -1 : 1;
@@ -266,7 +266,7 @@ static int more_pairs(const void *left, const void *right) {
     return a->reuse_context < b->reuse_context ? -1 : a->reuse_context > b->reuse_context;
 }
 
-static int more_objects(const void *left, const void *right) {
+int rsc_object_order(const void *left, const void *right) {
     const struct rsc_object_row *a = left, *b = right;
     if (a->references != b->references) return a->references < b->references ? 1 : -1;
     if (a->context != b->context) return a->context < b->context ? -1 : 1;
@@ -287,8 +287,8 @@ static const struct joined_table {
     {&rsc_row_table_loops, same_loop, loop_key, NULL, NULL, 1 + offsetof(struct renamed, loops)},
     {&rsc_row_table_contexts, same_context, context_key, NULL, NULL, 1 + offsetof(struct renamed, contexts)},
     {&rsc_row_table_code, same_code, code_key, add_code, rsc_code_order, 0},
-    {&rsc_row_table_pairs, same_pair, pair_key, add_pair, more_pairs, 0},
-    {&rsc_row_table_objects, same_object, object_key, add_object, more_objects, 0},
+    {&rsc_row_table_pairs, same_pair, pair_key, add_pair, rsc_pair_order, 0},
+    {&rsc_row_table_objects, same_object, object_key, add_object, rsc_object_order, 0},
 };
 
 /* Assigns the rows of one profile their targets. */

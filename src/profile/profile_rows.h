@@ -17,8 +17,10 @@ int rsc_place_copy(struct rsc_place *to, const struct rsc_place *from);
 /* The name of an object's kind as a constant; NULL if there is no such kind. */
 const char *rsc_object_kind(const char *name);
 
-/* Compares code rows for qsort(): most references first, the row of other code last. */
+/* Compare rows for qsort(): most references first, the row of other code last. */
 int rsc_code_order(const void *left, const void *right);
+int rsc_pair_order(const void *left, const void *right);
+int rsc_object_order(const void *left, const void *right);
 
 /* Merges the rows of both into the empty tables of `merged`, whose totals are set. */
 int rsc_profile_join_rows(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
