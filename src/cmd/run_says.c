@@ -78,9 +78,13 @@ static void say_sample(struct rsc_session *session, const struct rsc_profile *pr
             snprintf(details, sizeof details, "; %.2f %% of all were analysed; %.2f %% of them were given up",
                      whole->references ? 100 * (double)whole->analysed / (double)whole->references : 0,
                      profile->references ? 100 * (double)profile->pruned / (double)profile->references : 0);
-        rsc_session_say(session, "a sample: %llu references, 1 in %.0f%s%s", (unsigned long long)whole->begun,
-                        whole->begun ? (double)whole->references / (double)whole->begun : 0, details,
-                        request->attach_to ? "" : " (--sample none: all, slower)");
+        const char *more = request->attach_to ? "" : " (--sample none: all, slower)";
+        if (whole->begun)
+            rsc_session_say(session, "a sample: %llu references, 1 in %.0f%s%s", (unsigned long long)whole->begun,
+                            (double)whole->references / (double)whole->begun, details, more);
+        else
+            rsc_session_say(session, "a sample of none of %llu references%s", (unsigned long long)whole->references,
+                            more);
     }
     if (wanted->what != RSC_TAKES_LINES || !wanted->rate_text) return;
     double kept = (double)profile->distinct * wanted->lines.rate;
