@@ -19,9 +19,16 @@ static void s3fifo_hit(struct rsc_object_cache *cache, uint32_t object) {
     if (cache->nodes[object].count < COUNT_MAX) cache->nodes[object].count++;
 }
 
+/* There are too many when one was added, or has grown since. */
+static void forget_ghosts(struct rsc_object_cache *cache) {
+    while (cache->lists[GHOSTS].bytes > cache->capacity - small_bytes(cache))
+        rsc_object_unlink(cache, cache->lists[GHOSTS].oldest);
+}
+
 /* Returns whether an object left the cache: all of the small queue may have moved to the main one. */
 static int evict_small(struct rsc_object_cache *cache) {
-    for (uint32_t object; (object = cache->lists[SMALL].oldest);) {
+    int left = 0;
+    for (uint32_t object; !left && (object = cache->lists[SMALL].oldest);) {
         if (cache->nodes[object].count >= TO_MAIN) {
             cache->nodes[object].count = 0;
             rsc_object_move(cache, MAIN, object);
@@ -29,11 +36,10 @@ static int evict_small(struct rsc_object_cache *cache) {
         }
         rsc_object_leave(cache, object);
         rsc_object_move(cache, GHOSTS, object);
-        while (cache->lists[GHOSTS].bytes > cache->capacity - small_bytes(cache))
-            rsc_object_unlink(cache, cache->lists[GHOSTS].oldest);
-        return 1;
+        left = 1;
     }
-    return 0;
+    forget_ghosts(cache);
+    return left;
 }
 
 static void evict_main(struct rsc_object_cache *cache) {
