@@ -127,3 +127,8 @@ reusescope report: --select 0: not a percentage of misses, or that and one of re
 $ reusescope report --select 90 --cdf exact.data
 reusescope report: only one of --suite, --by, --cdf and --select can be given
 [2]
+
+# Rows of threads are whole: reuses, first touches and what others took are all of a thread's references.
+$ reusescope gen zipf,lines=4K,threads=4,write=0.1 -n 100K -q -o four.rsct; for model in private shared; do reusescope analyze four.rsct --model $model --engine sampled -q --format json -o - | /usr/bin/python3 -c 'import json, sys; p = json.load(sys.stdin); print([t["references"] == t["cold"] + t["invalidated"] + sum(b["count"] for b in t["rd"]) and t["cold"] > 0 for t in p["threads"]])'; done
+[True, True, True, True]
+[True, True, True, True]
