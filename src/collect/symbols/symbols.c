@@ -369,6 +369,7 @@ int rsc_symbols_variable(struct rsc_symbols *symbols, uint64_t addr, const char 
                          uint64_t *bytes) {
     struct file_map *map = data_map(symbols, addr);
     if (!map) return 0;
+    symbols_begin_debug(&symbols->shared, &symbols->modules[map->module]);
     const struct elf_symbol *symbol = symbols_find(&symbols->modules[map->module].variables, addr - map->bias);
     if (!symbol || !(*name = symbols_name_text(&symbols->shared, symbol->name))) return 0;
     *start = symbol->value + map->bias;
@@ -438,6 +439,7 @@ int symbols_code_at(struct rsc_symbols *symbols, uint64_t pc, struct symbols_cod
     int found = map ? find_bias(symbols, map) : 0;
     if (found <= 0) return found;
     struct symbols_module *module = &symbols->modules[map->module];
+    symbols_begin_debug(&symbols->shared, module);
     *code = (struct symbols_code){.module = module, .bias = map->bias};
     const struct elf_symbol *symbol = symbols_find(&module->functions, pc - map->bias);
     if (!symbol) return symbols_function_range(module, pc - map->bias, &code->start, &code->bytes);

@@ -174,6 +174,16 @@ static int read_segments(struct symbols_module *module) {
     return 0;
 }
 
+int symbols_read_tables(struct symbols_module *module) {
+    module->functions.count = module->variables.count = 0;
+    int found = read_symbols(module, module->image.elf, SHT_SYMTAB);
+    if (!found && module->debug.elf) found = read_symbols(module, module->debug.elf, SHT_SYMTAB);
+    if (!found) found = read_symbols(module, module->image.elf, SHT_DYNSYM);
+    sort_symbols(&module->functions);
+    sort_symbols(&module->variables);
+    return found < 0 ? RSC_ENOMEM : 0;
+}
+
 int symbols_module_open(struct symbols_shared *shared, struct symbols_module *module) {
     GElf_Ehdr header;
     if (module->is_open) return 0;
@@ -187,13 +197,9 @@ int symbols_module_open(struct symbols_shared *shared, struct symbols_module *mo
     }
     module->type = header.e_type;
     if (read_segments(module)) return RSC_ENOMEM;
+    module->shared = shared;
     symbols_find_debug(shared, module);
-    int found = read_symbols(module, module->image.elf, SHT_SYMTAB);
-    if (!found && module->debug.elf) found = read_symbols(module, module->debug.elf, SHT_SYMTAB);
-    if (!found) found = read_symbols(module, module->image.elf, SHT_DYNSYM);
-    sort_symbols(&module->functions);
-    sort_symbols(&module->variables);
-    return found < 0 ? RSC_ENOMEM : 0;
+    return symbols_read_tables(module);
 }
 
 void symbols_module_close(struct symbols_module *module) {

@@ -115,7 +115,9 @@ struct symbols_module {
     size_t build_id_bytes; /* 0: not known */
     uint32_t next;     /* with the same hash of path and build id, or UINT32_MAX */
 
+    struct symbols_shared *shared; /* set when it is open */
     int is_open;       /* tried; image.elf shows whether it was found */
+    int debug_begun;   /* symbols_begin_debug() was called */
     struct elf_image image, debug, alternate;
     Dwarf *dwarf, *alternate_dwarf;
     int type; /* ET_EXEC or ET_DYN */
@@ -146,15 +148,18 @@ struct code_frame {
 
 /*
  * symbols_open.c. find maps the module's own file and checks its build id, and returns
- * 0 or RSC_ENOMEM; image.elf is NULL if there is no such file. find_debug looks for
- * debug information, in the file and beside it, and sets dwarf.
+ * 0 or RSC_ENOMEM; image.elf is NULL if there is no such file. find_debug looks for a
+ * separate debug file on this machine. begin_debug, once, reads debug information and sets
+ * dwarf: that may mean to unpack it, or to ask a server, so it is done when it is needed.
  */
 int symbols_find_file(struct symbols_shared *shared, struct symbols_module *module);
 void symbols_find_debug(struct symbols_shared *shared, struct symbols_module *module);
+void symbols_begin_debug(struct symbols_shared *shared, struct symbols_module *module);
 void symbols_image_close(struct elf_image *image);
 
 /* symbols_module.c */
 int symbols_module_open(struct symbols_shared *shared, struct symbols_module *module); /* 0 or RSC_ENOMEM */
+int symbols_read_tables(struct symbols_module *module); /* its symbols, again; the same */
 void symbols_module_close(struct symbols_module *module);
 const struct elf_symbol *symbols_find(const struct elf_symbols *symbols, uint64_t address);
 /* Makes room for one more row of a doubling array; false when out of memory. */

@@ -213,17 +213,30 @@ static int find_alternate(struct symbols_shared *shared, struct symbols_module *
 
 void symbols_find_debug(struct symbols_shared *shared, struct symbols_module *module) {
     const void *id = NULL;
-    Elf *elf = module->image.elf;
-    if (!has_debug_info(elf)) {
-        ssize_t found = dwelf_elf_gnu_build_id(elf, &id);
-        size_t bytes = found > 0 ? (size_t)found : 0;
-        if (!(bytes && find_by_build_id(shared, &module->debug, id, bytes)) &&
-            !find_by_link(shared, module, id, bytes) && !(bytes && find_by_server(shared, &module->debug, id, bytes))) {
-            rsc_log_line(&shared->log, RSC_LOG_INFO, "%s: no debug information: functions only, without lines",
-                         module->path);
-            return;
-        }
-        elf = module->debug.elf;
+    if (has_debug_info(module->image.elf)) return;
+    ssize_t found = dwelf_elf_gnu_build_id(module->image.elf, &id);
+    size_t bytes = found > 0 ? (size_t)found : 0;
+    if (!bytes || !find_by_build_id(shared, &module->debug, id, bytes)) find_by_link(shared, module, id, bytes);
+}
+
+/* The file that has the debug information; NULL: none. */
+static Elf *debug_of(struct symbols_shared *shared, struct symbols_module *module) {
+    const void *id;
+    if (has_debug_info(module->image.elf)) return module->image.elf;
+    ssize_t bytes = module->debug.elf ? 0 : dwelf_elf_gnu_build_id(module->image.elf, &id);
+    if (bytes > 0 && find_by_server(shared, &module->debug, id, (size_t)bytes) && symbols_read_tables(module))
+        return NULL;
+    return module->debug.elf;
+}
+
+void symbols_begin_debug(struct symbols_shared *shared, struct symbols_module *module) {
+    if (module->debug_begun || !module->image.elf) return;
+    module->debug_begun = 1;
+    Elf *elf = debug_of(shared, module);
+    if (!elf) {
+        rsc_log_line(&shared->log, RSC_LOG_INFO, "%s: no debug information: functions only, without lines",
+                     module->path);
+        return;
     }
     module->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
     if (module->dwarf && !find_alternate(shared, module, elf)) {

@@ -47,7 +47,9 @@ int symbols_read_units(struct symbols_module *module) {
     Dwarf_Off next, at = 0;
     size_t header;
     Dwarf_Half version;
-    if (module->units_read || !module->dwarf) return 0;
+    if (module->units_read || !module->image.elf) return 0;
+    symbols_begin_debug(module->shared, module);
+    if (!module->dwarf) return 0;
     module->units_read = 1;
     module->unit_ranges.limit = UNIT_RANGES_MAX;
     for (; module->unit_count < UNITS_MAX; at = next) {
