@@ -28,8 +28,8 @@ struct rsc_fill_ahead {
     struct rsc_pool *pool;
     pthread_mutex_t lock;
     /*
-     * Each wakes one thread, and only where one sleeps that can go on: with sixteen workers, waking all at every change
-     * took longer than decoding.
+     * Each wakes one thread, and only if one sleeps that can go on. With sixteen workers, waking all at every change cost
+     * a quarter of the speed of shards:0.01.
      */
     pthread_cond_t room;  /* for workers: a slot can be begun, or there are no more */
     pthread_cond_t ready; /* for the reader: its slot is filled, or there are no more */

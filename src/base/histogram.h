@@ -21,6 +21,7 @@ struct rsc_bins {
 
 #define RSC_BINS_FINE ((struct rsc_bins){1024, 64})
 #define RSC_BINS_COARSE ((struct rsc_bins){4, 4})
+#define RSC_BINS_COARSE_COUNT (4 + 62 * 4)
 
 struct rsc_histogram {
     struct rsc_bins bins;

@@ -356,6 +356,7 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
         const struct rsc_mapping_row *map = &first->mappings[m];
         status = rsc_symbols_add(*symbols, map->start, map->bytes, map->file_offset, map->path, map->build_id,
                                  map->build_id_bytes, error);
+        if (status == RSC_ELIMIT) status = 0; /* names are missing then */
     }
     if (!status && analysis->program) status = rsc_symbols_add_jit(*symbols, analysis->program, error);
     for (size_t i = 0; !status && i < analysis->count; i++)

@@ -210,7 +210,7 @@ static int name_thing(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, 
     case RSC_OBJECT_HEAP:
         row->kind = "heap";
         if (number == RSC_HEAP_BETWEEN) {
-            name = "heap between blocks";
+            name = RSC_HEAP_BETWEEN_NAME;
             break;
         }
         status = name_caller(blame, symbols, (uint32_t)number, row);

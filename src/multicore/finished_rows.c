@@ -110,26 +110,26 @@ static void scale_row(struct row_counts row, uint64_t references, double factor)
  * share that last touches have among all samples that got as far. Where nearly all of those were given up, nothing
  * speaks against reuses.
  */
-#define COARSE_BINS (4 + 62 * 4) /* of RSC_BINS_COARSE */
-static void share_of_reuses(const struct rsc_finished_samples *sum, uint32_t fine_bins, double share[COARSE_BINS]) {
+static void share_of_reuses(const struct rsc_finished_samples *sum, uint32_t fine_bins,
+                            double share[RSC_BINS_COARSE_COUNT]) {
     const double last = sum->tally.outcome[RSC_SAMPLE_LAST_TOUCH];
-    double reused[COARSE_BINS] = {0}, given_up[COARSE_BINS] = {0}, got_here = sum->capped;
+    double reused[RSC_BINS_COARSE_COUNT] = {0}, given_up[RSC_BINS_COARSE_COUNT] = {0}, got_here = sum->capped;
     for (uint32_t fine = 0; fine < fine_bins; fine++) {
         uint32_t bin = rsc_bin_of_coarse(rsc_bin_lo(RSC_BINS_FINE, fine));
         reused[bin] += sum->rd[fine];
         given_up[bin] += sum->given_up[fine];
     }
-    for (uint32_t bin = COARSE_BINS; bin-- > 0;) {
+    for (uint32_t bin = RSC_BINS_COARSE_COUNT; bin-- > 0;) {
         got_here += reused[bin] + given_up[bin];
         double later = got_here + last > 0 ? got_here / (got_here + last) : 1, all = reused[bin] + given_up[bin];
         share[bin] = all > 0 ? (reused[bin] + later * given_up[bin]) / all : 1;
     }
 }
 
-static void leave_out_last_touches(struct row_counts row, const double share[COARSE_BINS]) {
+static void leave_out_last_touches(struct row_counts row, const double share[RSC_BINS_COARSE_COUNT]) {
     uint64_t references = row.invalidated ? *row.invalidated : 0;
     double carried = 0;
-    assert(row.rd->bin_count <= COARSE_BINS);
+    assert(row.rd->bin_count <= RSC_BINS_COARSE_COUNT);
     for (uint32_t bin = 0; bin < row.rd->bin_count; bin++) {
         double kept = (double)row.rd->count[bin] * share[bin] + carried;
         row.rd->count[bin] = (uint64_t)(kept > 0 ? kept + 0.5 : 0);
@@ -140,7 +140,8 @@ static void leave_out_last_touches(struct row_counts row, const double share[COA
 }
 
 /* Rows were counted in samples of the first period and are reported in references: at most the profile's. */
-static int scale_table(struct rsc_profile *profile, size_t count, double factor, const double share[COARSE_BINS],
+static int scale_table(struct rsc_profile *profile, size_t count, double factor,
+                       const double share[RSC_BINS_COARSE_COUNT],
                        struct row_counts (*counts_of)(struct rsc_profile *, size_t)) {
     double *shares = malloc((count + 1) * sizeof *shares);
     uint64_t *whole = malloc((count + 1) * sizeof *whole);
@@ -159,7 +160,7 @@ static int fill_rows(const struct rsc_finished_samples *sum, const struct rsc_sa
     if (!places->attribution) return 0;
     if (rsc_attribution_fill(places->attribution, profile) < 0) return RSC_ENOMEM;
     double factor = sum->tally.weight > 0 ? places->period * (double)profile->references / sum->tally.weight : 0;
-    double share[COARSE_BINS];
+    double share[RSC_BINS_COARSE_COUNT];
     share_of_reuses(sum, profile->rd.bin_count, share);
     int status = scale_table(profile, profile->code_count, factor, share, counts_of_code);
     if (!status) status = scale_table(profile, profile->pair_count, factor, share, counts_of_pair);

@@ -3,16 +3,14 @@
 
 #include <math.h>
 
-#define COARSE_BINS (4 + 62 * 4) /* of RSC_BINS_COARSE */
-
 uint64_t rsc_rows_told_apart(const struct rsc_profile *profile) {
     if (!profile->rd_cap) return UINT64_MAX;
     return rsc_bin_lo(RSC_BINS_COARSE, rsc_bin_of(RSC_BINS_COARSE, profile->rd_cap));
 }
 
 uint64_t rsc_profile_far_reuses(const struct rsc_profile *profile, uint64_t size_lines) {
-    uint64_t counts[COARSE_BINS] = {0};
-    struct rsc_histogram coarse = {RSC_BINS_COARSE, COARSE_BINS, counts};
+    uint64_t counts[RSC_BINS_COARSE_COUNT] = {0};
+    struct rsc_histogram coarse = {RSC_BINS_COARSE, RSC_BINS_COARSE_COUNT, counts};
     rsc_histogram_merge(&coarse, &profile->rd); /* fine bins lie within coarse ones */
     if (profile->rd_capped) rsc_histogram_add(&coarse, profile->rd_cap, profile->rd_capped);
     return rsc_histogram_at_least(&coarse, size_lines);

@@ -15,8 +15,6 @@
 #include "report/draw/units.h"
 #include "report/own_code.h"
 
-#define COARSE_BINS (4 + 62 * 4) /* of RSC_BINS_COARSE */
-
 /* ---- rows of any kind ---- */
 
 static const struct rsc_row_table *table_of(enum rsc_ranked what) {
@@ -222,13 +220,13 @@ uint64_t rsc_rank_median(const struct rsc_ranking *ranking, const struct rsc_ran
 
 uint64_t rsc_rank_quantile(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t from,
                            double share) {
-    uint64_t counts[COARSE_BINS] = {0};
-    struct rsc_histogram sum = {RSC_BINS_COARSE, COARSE_BINS, counts};
+    uint64_t counts[RSC_BINS_COARSE_COUNT] = {0};
+    struct rsc_histogram sum = {RSC_BINS_COARSE, RSC_BINS_COARSE_COUNT, counts};
     for (size_t i = 0; i < rank->row_count; i++)
         rsc_histogram_merge(&sum, rsc_row_counts(table_of(ranking->what), rank->rows[i]).rd);
     long double part = (long double)rsc_histogram_at_least(&sum, from) * (1 - (long double)share), above = 0;
     if (part <= 0) return UINT64_MAX;
-    for (uint32_t bin = COARSE_BINS; bin-- > 0;) {
+    for (uint32_t bin = RSC_BINS_COARSE_COUNT; bin-- > 0;) {
         if (above + counts[bin] < part || !counts[bin]) {
             above += counts[bin];
             continue;

@@ -309,3 +309,19 @@ $ reusescope gen uniform,lines=3K -n 20000 -q -o few.rsct; reusescope analyze fe
 $ reusescope analyze few.rsct -q -o all.data; reusescope report all.data | grep -c "says next to nothing"
 0
 [1]
+
+# A fall is the whole of a fall: 1000 lines at random miss less and less until all fit.
+$ reusescope gen uniform,lines=1000 -n 100000 -q -o gradual.rsct; reusescope analyze gradual.rsct -q; reusescope report --section words --color never | grep -A1 steeply
+ - Beyond 4 KiB the miss ratio falls most steeply between 44.9 KiB and 61.5 KiB:
+   from 28.5 % to 2.52 %.
+
+# What was asked for is on the screen; where nothing is known of two models they are not alike.
+$ reusescope gen zipf,lines=4K,threads=4,write=0.1 -n 20K -q -o four.rsct
+$ reusescope analyze four.rsct --top-lines 2,32K | grep -A1 'Worst cache lines'
+ Worst cache lines
+    misses    share      refs             address  in
+$ reusescope analyze four.rsct --phases 2 | grep -c -E '^ Phases|^ +[12] +10.2 k'
+3
+$ reusescope analyze four.rsct --model both --max-distance 4 | grep -c -E 'alike|misses .* more often'
+0
+[1]

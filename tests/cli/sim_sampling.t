@@ -333,3 +333,8 @@ $ reusescope convert halves.din -q -o halves.rsct
 $ reusescope sim halves.rsct -q --l1d 4K,4,64 --sample-time 2,1000 --cold-start stitch --format json -o - 2> /dev/null | grep -o '"first_access":[0-9]*,"mpi":[0-9.]*'
 "first_access":0,"mpi":0
 "first_access":1000,"mpi":20
+
+# Requests to memory are not counted in a sample: null, not 0.
+$ reusescope gen zipf,lines=4K -n 20K -q -o few.rsct; reusescope sim few.rsct --l1d 8K,4,64 --sample-sets 1/4 -q --format json -o - 2>err.txt | grep -o '"memory_[a-z]*":[a-z0-9]*'
+"memory_reads":null
+"memory_writes":null

@@ -1,7 +1,7 @@
 /*
  * fuzz_symbols.c - any bytes as the ELF file of a mapped module.
  *
- * Whatever the file says, places and variables are found or not found: nothing
+ * Whatever the file says, places, variables and pieces of data are found or not found: nothing
  * crashes, nothing takes long, and what is said twice is the same. Besides fixed
  * addresses, the file's own entry point and first bytes choose where to look.
  */
@@ -37,6 +37,14 @@ static void look_up(struct rsc_symbols *symbols, uint64_t pc) {
     rsc_place_clear(&place);
     rsc_place_clear(&again);
     if (rsc_symbols_variable(symbols, pc, &name, &start, &size)) FUZZ_CHECK(name[0] && pc - start < size);
+}
+
+/* Pieces of data come in order and are as large as asked. */
+static int see_piece(void *context, uint64_t start, uint64_t bytes) {
+    uint64_t *pieces = context;
+    FUZZ_CHECK(bytes >= 64);
+    (void)start;
+    return ++*pieces == 100000; /* enough */
 }
 
 /* A profile with one row of each sort at an address. */
@@ -75,6 +83,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     for (uint64_t at = 0; at < BYTES_MAPPED; at += 0x3f0) {
         if (at < 0x6000) look_up(symbols, BASE + at);
     }
+    uint64_t pieces = 0;
+    FUZZ_CHECK(rsc_symbols_large_data(symbols, BASE, 64, see_piece, &pieces) >= 0);
+    FUZZ_CHECK(rsc_symbols_large_data(symbols, entry, 64, see_piece, &pieces) >= 0);
     name_rows(symbols, entry);
     name_rows(symbols, entry + BASE + 0x3000);
     rsc_symbols_free(symbols);

@@ -1,13 +1,19 @@
-/* test_guest_maps.c - where the stack of a process's first thread is found in what the process told of itself. */
+/*
+ * test_guest_maps.c - where the stack of a process's first thread is found in what the process told of itself, and where
+ * the .bss of a file ends.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <elf.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include <cmocka.h>
 
 #include "collect/drain/guest_maps.h"
+#include "unit/scratch_folder.h"
 
 #define PROCESS 0x7ffffff0u /* no such pid: nothing can be read of it */
 
@@ -55,10 +61,53 @@ static void of_a_guest_nothing_is_taken(void **state) {
     rsc_guest_maps_free(maps);
 }
 
+/* The next map has this name, start and size. */
+static void expect_map(struct rsc_guest_maps *maps, const char *wanted, uint64_t start, uint64_t bytes) {
+    char name[4200];
+    const struct rsc_guest_map *map = rsc_guest_maps_next(maps);
+    assert_non_null(map);
+    assert_string_equal(name_of(map, name), wanted);
+    assert_int_equal(map->start, start);
+    assert_int_equal(map->bytes, bytes);
+}
+
+/* A file with 0x200 bytes of data from offset 0x2e00 on, and 0x2f00 of memory there: the end of a page, and three more. */
+static void bss_ends_where_the_file_says(void **state) {
+    const Elf64_Ehdr header = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64}, .e_phoff = sizeof header, .e_phnum = 1};
+    const Elf64_Phdr data = {.p_type = PT_LOAD,
+                             .p_flags = PF_R | PF_W,
+                             .p_offset = 0x2e00,
+                             .p_vaddr = 0x3e00,
+                             .p_filesz = 0x200,
+                             .p_memsz = 0x2f00};
+    uint8_t file[sizeof header + sizeof data];
+    char path[4096], lines[8192];
+    (void)state;
+    memcpy(file, &header, sizeof header);
+    memcpy(file + sizeof header, &data, sizeof data);
+    snprintf(path, sizeof path, "%s", scratch_write("program", file, sizeof file));
+    /* the anonymous region also has thread-local data; a file in memory has no .bss at all */
+    snprintf(lines, sizeof lines,
+             "555555556000-555555557000 rw-p 00002000 08:01 7 %s\n"
+             "555555557000-555555570000 rw-p 00000000 00:00 0 \n"
+             "7ffff0000000-7ffff0001000 rw-s 00000000 00:01 9 /memfd:ring (deleted)\n"
+             "7ffff0001000-7ffff0009000 rw-p 00000000 00:00 0 \n",
+             path);
+    struct rsc_guest_maps *maps = rsc_guest_maps_new();
+    assert_int_equal(rsc_guest_maps_text(maps, PROCESS, 1, lines, strlen(lines)), 0);
+    expect_map(maps, path, 0x555555556000, 0x1000);
+    expect_map(maps, path, 0x555555557000, 0x3000);
+    expect_map(maps, "/memfd:ring (deleted)", 0x7ffff0000000, 0x1000);
+    assert_null(rsc_guest_maps_next(maps));
+    rsc_guest_maps_free(maps);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_stack_is_known_of_a_process_that_is_gone),
+        cmocka_unit_test(bss_ends_where_the_file_says),
         cmocka_unit_test(of_a_guest_nothing_is_taken),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

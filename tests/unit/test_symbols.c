@@ -22,9 +22,13 @@
 #include "base/rng.h"
 #include "collect/symbols/demangle.h"
 #include "collect/symbols/symbols.h"
+#include "collect/symbols/variable_events.h"
 #include "profile/profile_rows.h"
+#include "runtime/sampler/sampler.h"
+#include "trace/variable_event.h"
 #include "unit/scratch_folder.h"
 
+#define LARGE_C "int array[4096] = {1}, small = 2;\nint main(void) { return array[small]; }\n"
 #define PIE_BIAS 0x555555554000ull
 
 static const char program_c[] = "#include <stdlib.h>\n" /* 1 */
@@ -701,6 +705,59 @@ static void damaged_files(void **state) {
     }
 }
 
+/* ---- events of large variables ---- */
+
+static struct rsc_event map_event(uint64_t start, uint64_t bytes, uint64_t offset, const char *path, uint8_t *data) {
+    size_t length = strlen(path);
+    memcpy(data, &offset, sizeof offset);
+    data[8] = 0;
+    memcpy(data + 9, path, length);
+    return (struct rsc_event){
+        .type = RSC_EVENT_MAP, .a = start, .b = bytes, .data = data, .data_bytes = (uint16_t)(9 + length)};
+}
+
+/* Variables follow the map of their file, and samples between events stay between the same events. */
+static void large_variables_are_announced(void **state) {
+    static uint8_t data[2][4200];
+    struct rsc_variable_events variables = {0};
+    uint64_t value, bytes;
+    (void)state;
+    scratch_write("large.c", LARGE_C, strlen(LARGE_C));
+    assert_int_equal(run("gcc -O1 -no-pie -fno-pie large.c -o large"), 0);
+    assert_true(find_symbol("large", "array", &value, &bytes));
+    const uint64_t page = value & ~4095ull;
+    const struct rsc_event events[] = {
+        {.type = RSC_EVENT_ALLOC, .a = 0x1000, .b = 64},
+        map_event(page, value + bytes - page, page, scratch_path("large"), data[0]),
+        {.type = RSC_EVENT_FREE, .a = 0x1000},
+        map_event(0x7000000, 0x1000, 0, "[stack]", data[1]),
+    };
+    struct rsc_sample_record samples[5];
+    memset(samples, 0, sizeof samples);
+    for (uint32_t i = 0; i < 5; i++) samples[i].after_events = i;
+    const struct rsc_batch given = {.events = events, .event_count = 4}, *batch = &given;
+    const struct rsc_batch_columns columns = {.samples = samples, .sample_count = 5}, *with = &columns;
+    assert_int_equal(rsc_variable_events_add(&variables, NULL, &batch, &with), 0);
+    uint32_t found = 0, at = 2, more = batch->event_count - 4;
+    for (; at < batch->event_count && batch->events[at].type == RSC_EVENT_VARIABLE; at++)
+        found += batch->events[at].a == value && batch->events[at].b == bytes;
+    assert_int_equal(found, 1);
+    assert_int_equal(at, 2 + more); /* all of them are there */
+    assert_int_equal(batch->events[at].type, RSC_EVENT_FREE);
+    for (uint32_t i = 0; i < 5; i++) assert_int_equal(with->samples[i].after_events, i < 2 ? i : i + more);
+
+    /* a batch without maps is left as it is, and there is an end to maps of one file */
+    const struct rsc_batch calm = {.events = events, .event_count = 1};
+    batch = &calm;
+    assert_int_equal(rsc_variable_events_add(&variables, NULL, &batch, &with), 0);
+    assert_ptr_equal(batch, &calm);
+    variables.announced = RSC_VARIABLE_EVENTS_MAX;
+    batch = &given;
+    assert_int_equal(rsc_variable_events_add(&variables, NULL, &batch, &with), 0);
+    assert_int_equal(batch->event_count, 4);
+    rsc_variable_events_free(&variables);
+}
+
 int main(void) {
     struct rsc_symbols *symbols;
     if (rsc_symbols_new(&symbols, NULL, NULL) == RSC_EUNSUPPORTED) {
@@ -722,6 +779,7 @@ int main(void) {
         cmocka_unit_test(later_maps_replace_earlier),
         cmocka_unit_test(a_whole_profile),
         cmocka_unit_test(damaged_files),
+        cmocka_unit_test(large_variables_are_announced),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -3,8 +3,8 @@
  * and the names of global variables, with libdw.
  *
  * Addresses are resolved from the map of what was loaded where (path, build id, file
- * offset), most of them after a run. No code of the target is executed, and nothing is written. Without debug
- * information, the symbol table still names functions.
+ * offset), most of them after a run. No code of the target is executed, and nothing is
+ * written. Without debug information, the symbol table still names functions.
  */
 #ifndef RSC_COLLECT_SYMBOLS_SYMBOLS_H
 #define RSC_COLLECT_SYMBOLS_SYMBOLS_H

@@ -4,23 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "runtime/sampler/sampler.h"
 #include "trace/variable_event.h"
 
 static int append(struct rsc_variable_events *variables, const struct rsc_event *event) {
-    if (variables->count == variables->room) {
-        size_t room = variables->room ? 2 * variables->room : 64;
-        struct rsc_event *events = reallocarray(variables->events, room, sizeof *events);
-        if (!events) return RSC_ENOMEM;
-        variables->events = events;
-        variables->room = room;
-    }
+    if (RSC_GROW(variables->events, variables->room, variables->count + 1)) return RSC_ENOMEM;
     variables->events[variables->count++] = *event;
     return 0;
 }
 
 static int announce(void *context, uint64_t start, uint64_t bytes) {
     struct rsc_variable_events *variables = context;
+    if (variables->announced == RSC_VARIABLE_EVENTS_MAX) return 0;
+    variables->announced++;
     struct rsc_event event = {.type = RSC_EVENT_VARIABLE, .at = variables->events[variables->count - 1].at};
     event.a = start;
     event.b = bytes;

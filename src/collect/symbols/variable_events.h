@@ -17,9 +17,13 @@
 /* From this size on a variable has its own event: 16 lines. */
 #define RSC_LARGE_VARIABLE 1024u
 
+/* Events of one run; a trace may map one file as often as it likes. */
+#define RSC_VARIABLE_EVENTS_MAX (1u << 20)
+
 struct rsc_variable_events {
     struct rsc_symbols *symbols; /* of everything that was mapped; NULL: none yet. Owned */
     int unavailable;             /* this build has no symbols */
+    uint32_t announced;          /* events so far */
     /* The last batch with its variables: */
     struct rsc_batch batch;
     struct rsc_batch_columns columns;

@@ -143,7 +143,7 @@ static int name_object(const struct rsc_attribution *a, uint64_t key, struct rsc
     case RSC_OBJECT_HEAP:
         row->kind = "heap";
         if (number == RSC_HEAP_BETWEEN) {
-            name = "heap between blocks";
+            name = RSC_HEAP_BETWEEN_NAME;
             break;
         }
         row->context = (uint32_t)number;

@@ -12,7 +12,7 @@
 #define RANGES_MAX (1u << 16)
 #define NAMES_MAX (1u << 12)    /* memory mapped under further names has none */
 #define MAPPINGS_MAX (1u << 16) /* of files */
-#define VARIABLES_MAX (1u << 20) /* further ones are counted by line */
+#define VARIABLES_MAX (1u << 16) /* further ones are counted by line */
 #define BETWEEN_BYTES 64u       /* memory no further from a block is the heap's: the sizes of blocks are kept there */
 #define CODE_SEARCHED 1024u     /* newest mappings searched for the file of a pc */
 #define BUILD_ID_BYTES_MAX 32u

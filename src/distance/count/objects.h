@@ -42,6 +42,7 @@ static inline int rsc_object_is_line(uint64_t key) {
 
 /* The number of the heap's memory between blocks. */
 #define RSC_HEAP_BETWEEN ((1u << 30) - 1)
+#define RSC_HEAP_BETWEEN_NAME "heap between blocks"
 
 /* A name of mapped memory: a path, "[stack]", "" ... */
 struct rsc_mapped_name {

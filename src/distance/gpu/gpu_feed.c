@@ -52,8 +52,8 @@ int rsc_gpu_feed_watch(struct rsc_gpu_feed *feed, const struct rsc_gpu_watch *wa
 }
 
 /*
- * One thread copies 1 to 1.2 G lines a second, a fifth of what the bus takes, so several do where a trace has been decoded
- * by many.
+ * Where many threads decode, several copy. On 16 cores and an H200, 256 Mi references, M/s with one and with four: uniform
+ * .rsct 526-565 and 727-745, zipf 498-577 and 764-769, raw64 777-833 and 743-766.
  */
 #define COPIERS 4u
 #define COPY_WORDS 32768u /* by a thread at a time */

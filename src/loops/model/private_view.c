@@ -14,8 +14,8 @@
 #include "loops/model/region_analysis.h"
 #include "loops/nest/distinct.h"
 
-#define POINTS 2048u /* points used, at random: at even distances they could all be at one place of a line */
-#define POINTS_ALL 16384u /* up to so many all are */
+#define POINTS 2048u      /* points used, drawn at random: evenly spaced ones can all fall on one place of a line */
+#define POINTS_ALL 16384u /* smaller sets of points are used whole */
 #define RUNS_MAX 300000u /* most runs of lines marked to count each thread's first uses: some milliseconds */
 
 /* Whether another thread wrote the target between the thread's own last touch and the moment. */

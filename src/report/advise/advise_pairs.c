@@ -48,9 +48,9 @@ const struct rsc_code_row *rsc_worst_of_line(const struct rsc_evidence *evidence
     return worst;
 }
 
-/* How often a line the instruction touched is touched again immediately, and where most often. */
-static double again_at_once(const struct rsc_evidence *evidence, const struct rsc_code_row *row, uint64_t small,
-                            const struct rsc_code_row **next) {
+/* How often a line the instruction touched is touched again before `small` others, and where most often. */
+static double again_soon(const struct rsc_evidence *evidence, const struct rsc_code_row *row, uint64_t small,
+                         const struct rsc_code_row **next) {
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_pair_row *most = NULL;
     uint64_t sum = 0, most_count = 0;
@@ -73,9 +73,9 @@ static double again_at_once(const struct rsc_evidence *evidence, const struct rs
 
 /*
  * Follows a line from the instruction on: it is used once, then again with the
- * probability of a reuse while the cache surely holds it (half of it would), always along the most common successor. This
- * follows unrolled code from copy to copy; a loop that stays within a line returns to
- * itself.
+ * probability of a reuse that half of the cache would still hold, always along the most
+ * common successor. This follows unrolled code from copy to copy; a loop that stays
+ * within a line returns to itself.
  */
 struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const struct rsc_code_row *row) {
     struct rsc_line_use use = {.stride = row->stride};
@@ -84,7 +84,7 @@ struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const stru
     if (!rsc_lines_are_seen(evidence->profile)) return use;
     for (double still = 1; still > 0.01 && use.uses < (double)evidence->profile->made.line_bytes; at = next) {
         use.uses += still;
-        still *= again_at_once(evidence, at, evidence->size.lines / 2, &next);
+        still *= again_soon(evidence, at, evidence->size.lines / 2, &next);
         if (!next) break;
     }
     if (use.stride.seen) use.bytes = use.uses * use.stride.access_bytes;

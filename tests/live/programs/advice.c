@@ -6,6 +6,7 @@
  *   wide small      lines in an order without order, again and again, of much memory or of little
  *   fields packed   a field of each record, of records or in an array of its own
  *   columns rows    a table by columns or by rows
+ *   held            columns of half as many lines, which stay in the cache until the next ones
  *   tight roomy     a cycle over a little more than 32 KiB, or over half of it
  *   fresh again     always new memory, or the same again
  *   uneven even     four threads, of which the first does most, or all the same
@@ -46,10 +47,10 @@ static long fields(int longs) {
     return sum;
 }
 
-static long table(int by_columns) {
+static long table(int by_columns, int rows) {
     long sum = 0;
     for (int i = 0; i < 512; i++)
-        for (int j = 0; j < 512; j++) sum += numbers[by_columns ? j * 512 + i : i * 512 + j];
+        for (int j = 0; j < rows; j++) sum += numbers[by_columns ? j * 512 + i : i * 512 + j];
     return sum;
 }
 
@@ -93,8 +94,9 @@ int main(int argc, char **argv) {
     else if (!strcmp(mode, "small")) sum = jumps(256);
     else if (!strcmp(mode, "fields")) sum = fields(8);
     else if (!strcmp(mode, "packed")) sum = fields(1);
-    else if (!strcmp(mode, "columns")) sum = table(1);
-    else if (!strcmp(mode, "rows")) sum = table(0);
+    else if (!strcmp(mode, "columns")) sum = table(1, 512);
+    else if (!strcmp(mode, "rows")) sum = table(0, 512);
+    else if (!strcmp(mode, "held")) sum = table(1, 240);
     else if (!strcmp(mode, "tight")) sum = cycle(5 << 10);
     else if (!strcmp(mode, "roomy")) sum = cycle(2 << 10);
     else if (!strcmp(mode, "fresh")) sum = memory(1);
