@@ -749,10 +749,12 @@ static void large_variables_are_announced(void **state) {
     /* a batch without maps is left as it is, and there is an end to maps of one file */
     const struct rsc_batch calm = {.events = events, .event_count = 1};
     batch = &calm;
+    with = &columns; /* what it returned belongs to the batch before */
     assert_int_equal(rsc_variable_events_add(&variables, NULL, &batch, &with), 0);
     assert_ptr_equal(batch, &calm);
     variables.announced = RSC_VARIABLE_EVENTS_MAX;
     batch = &given;
+    with = &columns;
     assert_int_equal(rsc_variable_events_add(&variables, NULL, &batch, &with), 0);
     assert_int_equal(batch->event_count, 4);
     rsc_variable_events_free(&variables);
