@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+void *rsc_copy_of(const void *list, size_t count, size_t room, size_t item_bytes) {
+    void *copy = malloc(room ? room * item_bytes : 1);
+    if (copy && count) memcpy(copy, list, count * item_bytes);
+    return copy;
+}
+
 int rsc_grow(void *list, size_t *room, size_t wanted, size_t item_bytes) {
     size_t more = *room > 8 ? *room : 8;
     void *items;

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <reusescope/error.h>
 
@@ -36,6 +37,17 @@ void rsc_histogram_free(struct rsc_histogram *histogram) {
     free(histogram->count);
     histogram->count = NULL;
     histogram->bin_count = 0;
+}
+
+int rsc_histogram_own(struct rsc_histogram *copy) {
+    const uint64_t *count = copy->count;
+    if (!count) return 0;
+    if (rsc_histogram_init(copy, copy->bins) < 0) {
+        copy->bin_count = 0;
+        return RSC_ENOMEM;
+    }
+    memcpy(copy->count, count, copy->bin_count * sizeof *copy->count);
+    return 0;
 }
 
 uint64_t rsc_histogram_total(const struct rsc_histogram *histogram) {

@@ -68,6 +68,9 @@ uint64_t rsc_bin_hi(struct rsc_bins bins, uint32_t bin);
 int rsc_histogram_init(struct rsc_histogram *histogram, struct rsc_bins bins);
 void rsc_histogram_free(struct rsc_histogram *histogram);
 
+/* Gives a histogram, assigned from another, counts of its own. Returns 0, or RSC_ENOMEM: it has none then. */
+int rsc_histogram_own(struct rsc_histogram *copy);
+
 static inline void rsc_histogram_add(struct rsc_histogram *histogram, uint64_t value, uint64_t count) {
     histogram->count[rsc_bin_of(histogram->bins, value)] += count;
 }

@@ -49,6 +49,12 @@ void *rsc_pages_grow(void *pages, size_t bytes, size_t new_bytes) {
 }
 #endif
 
+void *rsc_pages_copy(const void *pages, size_t used, size_t bytes) {
+    void *copy = rsc_pages_new(bytes);
+    if (copy) memcpy(copy, pages, used);
+    return copy;
+}
+
 void rsc_pages_free(void *pages, size_t bytes) {
     if (pages) munmap(pages, bytes);
 }

@@ -23,6 +23,9 @@ void *rsc_pages_reserve(size_t bytes);
  */
 void *rsc_pages_grow(void *pages, size_t bytes, size_t new_bytes);
 
+/* A new block of `bytes` that begins with the first `used` bytes of another; the rest is zero. */
+void *rsc_pages_copy(const void *pages, size_t used, size_t bytes);
+
 /* `bytes` as given to rsc_pages_new(). NULL is allowed. */
 void rsc_pages_free(void *pages, size_t bytes);
 

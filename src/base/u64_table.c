@@ -30,6 +30,16 @@ int rsc_u64_table_init(struct rsc_u64_table *table, uint64_t expected) {
     return allocate(table, capacity, 0);
 }
 
+int rsc_u64_table_copy(struct rsc_u64_table *copy, const struct rsc_u64_table *table) {
+    const uint64_t bytes = rsc_u64_table_bytes(table);
+    *copy = *table;
+    if (!bytes) return 0;
+    copy->entries = rsc_pages_copy(table->entries, bytes, bytes);
+    if (copy->entries) return 0;
+    memset(copy, 0, sizeof *copy);
+    return RSC_ENOMEM;
+}
+
 void rsc_u64_table_free(struct rsc_u64_table *table) {
     rsc_pages_free(table->entries, rsc_u64_table_bytes(table));
     memset(table, 0, sizeof *table);

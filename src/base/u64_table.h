@@ -37,6 +37,7 @@ struct rsc_u64_table {
 /* Room for `expected` keys before growing. Returns 0 or RSC_ENOMEM. */
 int rsc_u64_table_init(struct rsc_u64_table *table, uint64_t expected);
 void rsc_u64_table_free(struct rsc_u64_table *table);
+int rsc_u64_table_copy(struct rsc_u64_table *copy, const struct rsc_u64_table *table); /* 0 or RSC_ENOMEM */
 uint64_t rsc_u64_table_bytes(const struct rsc_u64_table *table);
 
 /* Doubles the capacity, or reseeds when probes got long. Returns 0 or RSC_ENOMEM (the table is unchanged). */

@@ -204,6 +204,8 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
     if (full < 0) return full;
     count_instructions(analysis, batch);
     if (announce_variables(analysis, &batch, &columns, error) < 0) return error->code;
+    for (size_t i = 0; analysis->both && i < analysis->count; i += RSC_MODELS_MAX)
+        if (rsc_engine_stand(analysis->engines[i], batch, error) < 0) return error->code;
     analysis->batch = batch;
     analysis->columns = columns;
     if (analysis->pool) rsc_pool_for(analysis->pool, analysis->count, push_one, analysis);
@@ -325,14 +327,20 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
         size_t share = analysis->threads / analysis->count; /* each line size has its own workers */
         analysis->engine.workers = share ? (uint32_t)share : 1;
     }
+    struct rsc_engine_spec spec = analysis->spec;
+    const int may_lean = analysis->both && rsc_engine_spec_is_exact(&spec) && analysis->engine.error <= 0;
+    if (may_lean) rsc_engine_spec_parse(&spec, rsc_engine_exact.name, NULL);
     for (size_t i = 0; i < analysis->count; i++) {
         struct rsc_engine_options options = analysis->engine;
         options.line_bytes = analysis->line_bytes[analysis->both ? i / RSC_MODELS_MAX : i];
         if (analysis->both) options.model = i % RSC_MODELS_MAX ? "shared" : "private";
         if (analysis->both && i % RSC_MODELS_MAX) options.cores = NULL;
-        int status = rsc_engine_open(&analysis->engines[i], &analysis->spec, &options, error);
+        int status = rsc_engine_open(&analysis->engines[i], &spec, &options, error);
         if (status < 0) return status;
-        if (analysis->threads > analysis->count) rsc_engine_two_threads(analysis->engines[i]);
+        int leans = may_lean && i % RSC_MODELS_MAX && !analysis->every_size &&
+                    rsc_engine_lean_on(analysis->engines[i - 1], analysis->engines[i]);
+        if (analysis->threads > analysis->count / (leans ? RSC_MODELS_MAX : 1))
+            rsc_engine_two_threads(analysis->engines[i]);
     }
     int status = rsc_every_size_start(analysis, error);
     if (!status && analysis->threads > 1 && analysis->count > 1)

@@ -43,9 +43,8 @@ static int models_are_free(const struct run *run) {
 }
 
 /*
- * Programs with threads are shown with both models. That takes twice the time, and for
- * a single thread the models are the same. The choice must be made before the first
- * reference.
+ * Programs with threads are shown with both models. For a single thread the models are the
+ * same, and cost little more than one; the choice must be made before the first reference.
  */
 static void choose_models(struct run *run) {
     struct rsc_analysis *analysis = &run->analysis;
@@ -141,13 +140,13 @@ static int watch(struct run *run, struct rsc_error *error) {
 
 /* ---- delivering ---- */
 
-/* With one thread, the private and the shared stack are the same. */
+/* With one thread, the private and the shared stack are the same: only the shared one makes a profile. */
 static void leave_one_of_equals(struct rsc_analysis *analysis) {
     for (size_t i = 0; i < analysis->count; i += RSC_MODELS_MAX) {
-        rsc_profile_free(analysis->profiles[i]);
-        analysis->profiles[i / RSC_MODELS_MAX] = analysis->profiles[i + 1];
-        if (i) analysis->profiles[i] = NULL;
-        analysis->profiles[i + 1] = NULL;
+        rsc_engine_free(analysis->engines[i]);
+        analysis->engines[i / RSC_MODELS_MAX] = analysis->engines[i + 1];
+        if (i) analysis->engines[i] = NULL;
+        analysis->engines[i + 1] = NULL;
     }
     analysis->count /= RSC_MODELS_MAX;
 }
@@ -171,11 +170,11 @@ static int finish(struct run *run, struct rsc_error *error) {
     if (run->asked.request.wanted.what != RSC_TAKES_ACCESSES)
         status = rsc_analysis_push(analysis, &nothing, &end, error);
     analysis->program = run->collector.launch.pid > 0 ? (uint32_t)run->collector.launch.pid : 0;
+    if (run->both_by_default && run->facts.threads <= 1) leave_one_of_equals(analysis);
     if (status >= 0) status = rsc_analysis_finish(analysis, run->collector.kind->name, error);
     if (status < 0) return status;
     for (size_t i = 0; run->whole.order && i < analysis->count; i++)
         rsc_order_bounds_apply(run->whole.order, analysis->profiles[i]);
-    if (run->both_by_default && run->facts.threads <= 1) leave_one_of_equals(analysis);
     for (size_t i = 0; i < analysis->count; i++)
         if (analysis->engine.error > 0 && !rsc_auto_kept_word(analysis->profiles[i], analysis->engine.error))
             rsc_log_line(&run->session.log, RSC_LOG_WARNING, "the error bars are wider than --error %g allows",

@@ -26,6 +26,9 @@ struct rsc_engine {
     uint64_t wide_references; /* of accesses of a MiB and more */
     struct rsc_turn_counter turns;
     int turns_unknown; /* one thread's model, or not all accesses come by */
+    int turns_ended;
+    struct rsc_turns turned;   /* once they are */
+    struct rsc_engine *beside; /* takes the same batches, checks them and counts turns for both; NULL: none */
 };
 
 static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engine_options *given,
@@ -194,7 +197,7 @@ int rsc_engine_push_columns(struct rsc_engine *engine, const struct rsc_batch *b
     if (engine->failed) return rsc_fail(error, RSC_EINVAL, "engine: pushed to after a failure");
     start_clock(engine);
     if (!columns) columns = &none;
-    if (!(kind->can & (RSC_TAKES_REQUESTS | RSC_REFUSES_WIDE))) {
+    if (!(kind->can & (RSC_TAKES_REQUESTS | RSC_REFUSES_WIDE)) && !engine->beside) {
         const uint32_t line_shift = (uint32_t)__builtin_ctz(engine->options.line_bytes);
         int status = rsc_references_limit(&engine->wide_references, batch, line_shift, error);
         if (status < 0) return status;
@@ -203,7 +206,8 @@ int rsc_engine_push_columns(struct rsc_engine *engine, const struct rsc_batch *b
     int status = kind->push_columns ? kind->push_columns(engine->state, batch, columns, error)
                                     : kind->push(engine->state, batch, error);
     if (!status && columns->skipped) engine->turns_unknown = 1;
-    if (!status && !engine->turns_unknown && rsc_turns_count(&engine->turns, batch->meta, batch->count))
+    if (!status && !engine->turns_unknown && !engine->beside &&
+        rsc_turns_count(&engine->turns, batch->meta, batch->count))
         status = rsc_fail_memory(error, "turns of threads");
     if (status < 0) engine->failed = 1;
     return status;
@@ -235,6 +239,19 @@ void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_fa
     if (engine->kind->so_far && !engine->failed) engine->kind->so_far(engine->state, so_far);
 }
 
+int rsc_engine_lean_on(struct rsc_engine *private_engine, struct rsc_engine *shared_engine) {
+    if (private_engine->kind != &rsc_engine_private || shared_engine->kind != &rsc_engine_exact ||
+        private_engine->options.top_lines)
+        return 0;
+    private_engine->beside = shared_engine;
+    rsc_private_lean_on(private_engine->state, shared_engine->state);
+    return 1;
+}
+
+int rsc_engine_stand(struct rsc_engine *private_engine, const struct rsc_batch *batch, struct rsc_error *error) {
+    return private_engine->kind == &rsc_engine_private ? rsc_private_stand(private_engine->state, batch, error) : 0;
+}
+
 void rsc_engine_two_threads(struct rsc_engine *engine) {
     if (engine->kind->two_threads) engine->kind->two_threads(engine->state);
 }
@@ -249,6 +266,13 @@ int rsc_engine_watch(struct rsc_engine *engine, const struct rsc_distance_watch 
     return 0;
 }
 
+static void take_turns(struct rsc_engine *counted, struct rsc_profile *profile) {
+    if (counted->turns_unknown) return;
+    if (!counted->turns_ended) rsc_turns_finish(&counted->turns, &counted->turned);
+    counted->turns_ended = 1;
+    profile->turns = counted->turned;
+}
+
 int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struct rsc_error *error) {
     struct rsc_profile *profile = NULL;
     *out = NULL;
@@ -257,7 +281,7 @@ int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struc
     start_clock(engine);
     int status = engine->kind->finish(engine->state, &profile, error);
     if (status < 0) goto out;
-    if (!engine->turns_unknown) rsc_turns_finish(&engine->turns, &profile->turns);
+    take_turns(engine->beside ? engine->beside : engine, profile);
 
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

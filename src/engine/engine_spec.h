@@ -31,6 +31,14 @@ void rsc_engine_expect(struct rsc_engine *engine, uint64_t accesses);
 /* Lets the engine use a second thread; before the first batch. */
 void rsc_engine_two_threads(struct rsc_engine *engine);
 
+/*
+ * Lets the engine of private stacks lean on that of the shared one, which takes the same batches: before the first
+ * batch, if both are exact and nobody looks at single distances or lines. Then stand() is called with each batch before
+ * either takes it, and the private one is finished first. lean_on() returns whether it leans; stand() 0 or an error.
+ */
+int rsc_engine_lean_on(struct rsc_engine *private_engine, struct rsc_engine *shared_engine);
+int rsc_engine_stand(struct rsc_engine *private_engine, const struct rsc_batch *batch, struct rsc_error *error);
+
 /* Bytes used for this many distinct lines; 0: little, for any number of lines. */
 uint64_t rsc_engine_memory(const struct rsc_engine *engine, uint64_t lines);
 

@@ -1,7 +1,10 @@
 /*
  * engine_private.c - the exact engine of model "private": the stack of each thread or
  * group turns lines into distances, which are counted like those of a single stack
- * (counting.h). As long as there is only one stack, lone_stack.h does the same in less time.
+ * (counting.h). As long as there is only one stack, lone_stack.h does the same in less time;
+ * and where the same batches go to the exact engine as well, for model "shared", its numbers
+ * are the numbers here: this engine leans on it, and goes on from a copy of its counts when
+ * a second stack comes.
  *
  * Assumptions: references take effect one at a time, in the order of the batches; a
  * write takes its line from every other stack at once; caches are fully associative
@@ -13,6 +16,7 @@
 #include "base/fail.h"
 #include "distance/count/counting.h"
 #include "distance/engine_kind.h"
+#include "distance/exact/engine_exact.h"
 #include "multicore/coherent_stacks.h"
 #include "multicore/core_groups.h"
 #include "multicore/lone_stack.h"
@@ -25,6 +29,7 @@ _Static_assert(BLOCK <= RSC_PRIVATE_BLOCK, "a block is one run of the stacks");
 struct private_engine {
     struct rsc_coherent_stacks stacks;
     struct rsc_lone_stack *lone; /* in place of the first, until there is a second; owned */
+    struct rsc_exact_engine *leans_on; /* NULL: none, or no more */
     struct rsc_core_groups groups;
     uint32_t *stack_of_group;  /* or NO_STACK; owned */
     uint32_t *stack_of_thread; /* the same; owned */
@@ -95,10 +100,18 @@ static int assign_stack(struct private_engine *engine, const struct rsc_batch *b
     return 0;
 }
 
+/* Whether all accesses of a batch are of the same thread. */
+static int is_one_thread(const struct rsc_batch *batch) {
+    uint64_t apart = 0;
+    for (uint32_t i = 0; i < batch->count; i++) apart |= batch->meta[i] ^ batch->meta[0];
+    return !(apart >> 40);
+}
+
 /* Makes stacks for all threads of a batch. */
 static int assign_stacks(struct private_engine *engine, const struct rsc_batch *batch) {
+    const uint32_t count = batch->count && is_one_thread(batch) ? 1 : batch->count;
     uint64_t last = UINT64_MAX;
-    for (uint32_t i = 0; i < batch->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint64_t thread = batch->meta[i] >> 40;
         if (thread == last) continue;
         last = thread;
@@ -125,17 +138,17 @@ static void say_who(struct private_engine *engine) {
     const uint32_t count = counting->block->count;
     struct rsc_private_columns columns = {batch->addr, batch->meta, from};
     engine->stacks.bytes_of(&columns, counting->lines, engine->bytes, count, counting->line_shift);
-    for (uint32_t i = 0; !engine->lone && i < count; i++) { /* a lone stack is 0, as is counting->stack at first */
+    for (uint32_t i = 0; i < count; i++) {
         uint64_t meta = batch->meta[from[i]];
         counting->stack[i] = stack_of_thread[rsc_meta_thread(meta)];
         engine->who[i] = counting->stack[i] | (rsc_meta_kind(meta) == RSC_WRITE ? RSC_PRIVATE_WRITES : 0);
     }
 }
 
-/* ---- batches ---- */
+/* ---- one stack, or several ---- */
 
 static uint64_t distinct(const struct private_engine *engine) {
-    return engine->lone ? rsc_exact_distinct(&engine->lone->exact) : engine->stacks.copies.lines;
+    return engine->lone ? rsc_exact_distinct(engine->lone->exact) : engine->stacks.copies.lines;
 }
 
 static uint64_t bytes_held(const struct private_engine *engine) {
@@ -157,18 +170,49 @@ static int end_lone(struct private_engine *engine) {
     return status;
 }
 
+/* ---- leaning on another engine ---- */
+
+void rsc_private_lean_on(void *state, void *exact_state) {
+    struct private_engine *engine = state;
+    engine->leans_on = exact_state;
+    rsc_lone_stack_lean_on(engine->lone, &engine->leans_on->exact);
+}
+
+/* Takes a copy of the counts. */
+static int stand_up(struct private_engine *engine) {
+    int status = rsc_counting_go_on_from(&engine->counting, &engine->leans_on->counting);
+    if (!status) engine->leans_on = NULL;
+    return status;
+}
+
+int rsc_private_stand(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct private_engine *engine = state;
+    if (!engine->leans_on) return 0;
+    int status = assign_stacks(engine, batch);
+    if (!status && engine->stacks.count > 1) {
+        status = stand_up(engine);
+        if (!status) status = end_lone(engine); /* before the other engine goes on */
+    }
+    return status < 0 ? explain(engine, status, error) : 0;
+}
+
+/* ---- batches ---- */
+
 static int private_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
     struct private_engine *engine = state;
     struct rsc_counting *counting = &engine->counting;
-    int status = rsc_counting_begin(counting, batch, error);
+    int status = engine->leans_on ? 0 : rsc_counting_begin(counting, batch, error);
     if (status < 0) return status;
-    if (assign_stacks(engine, batch) < 0) return explain(engine, RSC_ENOMEM, error);
+    if (!engine->leans_on && assign_stacks(engine, batch) < 0) return explain(engine, RSC_ENOMEM, error);
     if (engine->lone && engine->stacks.count > 1 && (status = end_lone(engine)) < 0)
         return explain(engine, status, error);
+    if (engine->lone && rsc_lone_stack_note(engine->lone, batch, counting->line_shift) < 0)
+        return explain(engine, RSC_ENOMEM, error);
+    if (engine->leans_on) return 0;
     while (!status && rsc_counting_next(counting) > 0) {
         struct rsc_counting_block *block = counting->block;
         int tagged = rsc_counting_tagged(counting);
-        say_who(engine);
+        if (!engine->lone) say_who(engine); /* a lone stack is 0, as is counting->stack at first */
         struct rsc_private_references references = {counting->lines, engine->who, engine->bytes,
                                                     tagged ? block->tag : NULL, block->count};
         uint64_t *ri = counting->no_ri ? NULL : block->ri;
@@ -206,6 +250,7 @@ static int fill_sharing(struct private_engine *engine, struct rsc_profile *profi
 static int private_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct private_engine *engine = state;
     struct rsc_counting *counting = &engine->counting;
+    if (engine->leans_on && stand_up(engine) < 0) return explain(engine, RSC_ENOMEM, error);
     *out = rsc_counting_profile(counting, distinct(engine));
     if (!*out || rsc_profile_set_text(&(*out)->made.by, "exact") < 0 || fill_sharing(engine, *out) < 0 ||
         rsc_counting_fill_code(counting, *out) < 0)
@@ -218,7 +263,8 @@ static int private_finish(void *state, struct rsc_profile **out, struct rsc_erro
 }
 
 static void private_so_far(const void *state, struct rsc_so_far *so_far) {
-    so_far->references = ((const struct private_engine *)state)->counting.sum.references;
+    const struct private_engine *engine = state;
+    so_far->references = engine->leans_on ? engine->leans_on->counting.references : engine->counting.sum.references;
     so_far->error = 0;
 }
 

@@ -9,8 +9,9 @@
 
 int rsc_lone_stack_init(struct rsc_lone_stack *lone, enum rsc_simd simd, int no_ri, uint64_t places_least) {
     memset(lone, 0, sizeof *lone);
-    if (rsc_exact_init(&lone->exact, simd, places_least) == 0 && rsc_u64_table_init(&lone->used, 1024) == 0) {
-        if (no_ri) rsc_exact_leave_out_ri(&lone->exact);
+    lone->exact = &lone->own;
+    if (rsc_exact_init(lone->exact, simd, places_least) == 0 && rsc_u64_table_init(&lone->used, 1024) == 0) {
+        if (no_ri) rsc_exact_leave_out_ri(lone->exact);
         return 0;
     }
     rsc_lone_stack_free(lone);
@@ -18,13 +19,18 @@ int rsc_lone_stack_init(struct rsc_lone_stack *lone, enum rsc_simd simd, int no_
 }
 
 void rsc_lone_stack_free(struct rsc_lone_stack *lone) {
-    rsc_exact_free(&lone->exact);
+    rsc_exact_free(&lone->own);
     rsc_u64_table_free(&lone->used);
     memset(lone, 0, sizeof *lone);
 }
 
 uint64_t rsc_lone_stack_bytes(const struct rsc_lone_stack *lone) {
-    return lone->exact.peak_bytes + rsc_u64_table_bytes(&lone->used);
+    return lone->own.peak_bytes + rsc_u64_table_bytes(&lone->used);
+}
+
+void rsc_lone_stack_lean_on(struct rsc_lone_stack *lone, struct rsc_exact *exact) {
+    rsc_exact_free(&lone->own);
+    lone->exact = exact;
 }
 
 /* ---- bytes used ---- */
@@ -54,16 +60,42 @@ static __attribute__((noinline)) int leave(struct rsc_lone_stack *lone, struct r
     return lone->leaving_count == RSC_LONE_LEAVING ? take_leaving(lone) : 0;
 }
 
-static int use_bytes(struct rsc_lone_stack *lone, const uint64_t *lines, const uint64_t *bytes, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        struct rsc_u64_entry *near = &lone->near[lines[i] & (RSC_LONE_NEAR - 1)];
-        if (__builtin_expect(near->key != lines[i], 0)) {
-            if (leave(lone, *near) < 0) return RSC_ENOMEM;
-            *near = (struct rsc_u64_entry){lines[i], 0};
+static inline int use_bytes(struct rsc_lone_stack *lone, uint64_t line, uint64_t bytes) {
+    struct rsc_u64_entry *near = &lone->near[line & (RSC_LONE_NEAR - 1)];
+    if (__builtin_expect(near->key != line, 0)) {
+        if (leave(lone, *near) < 0) return RSC_ENOMEM;
+        *near = (struct rsc_u64_entry){line, 0};
+    }
+    if (bytes & ~near->value) near->value |= bytes; /* seldom: a store each time would make the next one wait */
+    return 0;
+}
+
+static inline __attribute__((always_inline)) int note(struct rsc_lone_stack *lone, const struct rsc_batch *batch,
+                                                      uint32_t line_shift) {
+    const uint32_t part_shift = line_shift > 6 ? line_shift - 6 : 0;
+    const uint64_t in_line = (1ull << line_shift) - 1, whole = ~0ull >> (63 - (in_line >> part_shift));
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const uint64_t address = batch->addr[i], size = rsc_meta_size(batch->meta[i]);
+        uint64_t last = address + (size ? size - 1 : 0);
+        if (last < address) last = UINT64_MAX;
+        const uint64_t first_part = whole << ((address & in_line) >> part_shift) & whole;
+        const uint64_t last_part = whole >> ((~last & in_line) >> part_shift);
+        uint64_t line = address >> line_shift;
+        const uint64_t last_line = last >> line_shift;
+        if (__builtin_expect(line == last_line, 1)) {
+            if (use_bytes(lone, line, first_part & last_part) < 0) return RSC_ENOMEM;
+            continue;
         }
-        near->value |= bytes[i];
+        if (use_bytes(lone, line, first_part) < 0) return RSC_ENOMEM;
+        while (++line < last_line)
+            if (use_bytes(lone, line, whole) < 0) return RSC_ENOMEM;
+        if (use_bytes(lone, line, last_part) < 0) return RSC_ENOMEM;
     }
     return 0;
+}
+
+int rsc_lone_stack_note(struct rsc_lone_stack *lone, const struct rsc_batch *batch, uint32_t line_shift) {
+    return line_shift == 6 ? note(lone, batch, 6) : note(lone, batch, line_shift); /* constants are faster */
 }
 
 static int settle_bytes(struct rsc_lone_stack *lone) {
@@ -77,10 +109,9 @@ static int settle_bytes(struct rsc_lone_stack *lone) {
 int rsc_lone_stack_run(struct rsc_lone_stack *lone, const struct rsc_private_references *references, uint32_t *rd,
                        uint64_t *ri, uint32_t *last_tag) {
     const uint32_t count = references->count;
-    if (use_bytes(lone, references->lines, references->bytes, count) < 0) return RSC_ENOMEM;
     return references->tags
-               ? rsc_exact_run_tagged(&lone->exact, references->lines, references->tags, count, rd, ri, last_tag)
-               : rsc_exact_run(&lone->exact, references->lines, count, rd, ri);
+               ? rsc_exact_run_tagged(lone->exact, references->lines, references->tags, count, rd, ri, last_tag)
+               : rsc_exact_run(lone->exact, references->lines, count, rd, ri);
 }
 
 /* ---- handing over ---- */
@@ -136,17 +167,17 @@ static int set_times(const struct rsc_exact *exact, struct rsc_coherent_stacks *
 }
 
 int rsc_lone_stack_hand_over(struct rsc_lone_stack *lone, struct rsc_coherent_stacks *stacks) {
-    const uint64_t count = lone->exact.distinct, bytes = count * (2 * sizeof(uint64_t) + sizeof(uint32_t));
+    const uint64_t count = lone->exact->distinct, bytes = count * (2 * sizeof(uint64_t) + sizeof(uint32_t));
     if (!count) return 0;
-    int status = rsc_exact_shrink_recent(&lone->exact, 0);
+    int status = rsc_exact_shrink_recent(lone->exact, 0);
     if (!status) status = settle_bytes(lone);
     uint64_t *line = status < 0 ? NULL : rsc_pages_new(bytes);
     if (!line) return status < 0 ? status : RSC_ENOMEM;
-    struct by_age lines = {&lone->exact, line, line + count, (uint32_t *)(void *)(line + 2 * count)};
-    assert(lone->exact.rank.set == count);
-    rsc_line_map_visit(&lone->exact.map, note_line, &lines);
+    struct by_age lines = {lone->exact, line, line + count, (uint32_t *)(void *)(line + 2 * count)};
+    assert(lone->exact->rank.set == count);
+    rsc_line_map_visit(&lone->exact->map, note_line, &lines);
     status = use_again(lone, stacks, &lines, count);
-    if (!status) status = set_times(&lone->exact, stacks, lines.time, count);
+    if (!status) status = set_times(lone->exact, stacks, lines.time, count);
     rsc_pages_free(line, bytes);
     return status;
 }

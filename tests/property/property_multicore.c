@@ -6,6 +6,10 @@
  * shared stacks, one thread alone for a while. Every histogram, row, cell of the sharing matrix and falsely shared
  * line is compared; and, for every vector width and with bitmaps so small that they
  * are compacted all the time, every single distance.
+ *
+ * Half of the private engines lean on a shared one until a second stack comes; with
+ * code, calls, heap blocks, files and variables, both make the profiles, byte for byte,
+ * that they make alone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,10 +22,12 @@
 #include "base/cpu.h"
 #include "distance/count/accumulate.h"
 #include "distance/exact/exact_state.h"
+#include "engine/engine_spec.h"
 #include "multicore/coherent_stacks.h"
 #include "profile/profile_model.h"
 #include "property/brute_stacks.h"
 #include "property/random_traces.h"
+#include "trace/variable_event.h"
 
 #define ACCESSES_MAX 1500
 #define REFERENCES_MAX (ACCESSES_MAX * 80)
@@ -181,12 +187,28 @@ static void free_truth(struct truth *truth) {
 
 /* ---- through the engine ---- */
 
+/* The shared engine that goes with a private one. */
+static struct rsc_engine *beside(struct rsc_engine *engine, const struct rsc_engine_options *options,
+                                 struct rsc_rng *rng) {
+    struct rsc_engine_options shared_options = *options;
+    struct rsc_engine *shared;
+    struct rsc_error error;
+    shared_options.engine = "exact";
+    shared_options.model = "shared";
+    shared_options.cores = NULL;
+    assert_int_equal(rsc_engine_new(&shared, &shared_options, &error), 0);
+    assert_int_equal(rsc_engine_lean_on(engine, shared), 1);
+    if (rsc_rng_below(rng, 2)) rsc_engine_two_threads(shared);
+    return shared;
+}
+
 static struct rsc_profile *by_engine(const struct threads_trace *trace, const struct rsc_engine_options *options,
                                      struct rsc_rng *rng) {
-    struct rsc_engine *engine;
+    struct rsc_engine *engine, *shared = NULL;
     struct rsc_profile *profile;
     struct rsc_error error;
     if (rsc_engine_new(&engine, options, &error) < 0) fail_msg("%s", error.message);
+    if (rsc_rng_below(rng, 2)) shared = beside(engine, options, rng);
     for (uint32_t done = 0; done < trace->count;) {
         uint32_t part = 1 + (uint32_t)rsc_rng_below(rng, 700);
         if (part > trace->count - done) part = trace->count - done;
@@ -195,11 +217,14 @@ static struct rsc_profile *by_engine(const struct threads_trace *trace, const st
                                   .meta = trace->meta + done,
                                   .pc = trace->pc + done,
                                   .instructions = RSC_UNKNOWN};
+        if (shared) assert_int_equal(rsc_engine_stand(engine, &batch, &error), 0);
         assert_int_equal(rsc_engine_push(engine, &batch, &error), 0);
+        if (shared) assert_int_equal(rsc_engine_push(shared, &batch, &error), 0);
         done += part;
     }
     if (rsc_engine_finish(engine, &profile, &error) < 0) fail_msg("%s", error.message);
     rsc_engine_free(engine);
+    rsc_engine_free(shared);
     return profile;
 }
 
@@ -361,6 +386,117 @@ static void engine_agrees(void **state) {
     }
 }
 
+/* ---- leaning, with everything that is attributed ---- */
+
+#define EVENTS_MAX 400
+
+struct eventful_trace {
+    struct threads_trace accesses;
+    struct rsc_event events[EVENTS_MAX]; /* .at: among all accesses */
+    uint32_t event_count;
+    uint8_t map_data[64];
+};
+
+static void draw_events(struct eventful_trace *trace, struct rsc_rng *rng) {
+    static const uint16_t types[] = {RSC_EVENT_CALL, RSC_EVENT_RETURN, RSC_EVENT_ALLOC,   RSC_EVENT_FREE,
+                                     RSC_EVENT_MAP,  RSC_EVENT_CALL,   RSC_EVENT_VARIABLE};
+    const uint32_t count = trace->accesses.count;
+    memset(trace->map_data, 0, sizeof trace->map_data);
+    trace->map_data[0] = 1; /* not the beginning of the file */
+    memcpy(trace->map_data + 9, "/bin/prog", 10);
+    trace->event_count = (uint32_t)rsc_rng_below(rng, EVENTS_MAX);
+    for (uint32_t i = 0; i < trace->event_count; i++) {
+        const uint64_t address = count ? trace->accesses.addr[rsc_rng_below(rng, count)] : 0x1000;
+        struct rsc_event *event = &trace->events[i];
+        *event = (struct rsc_event){.type = types[rsc_rng_below(rng, sizeof types / sizeof *types)],
+                                    .at = (uint32_t)((uint64_t)i * count / trace->event_count),
+                                    .a = address & ~63ull,
+                                    .b = 64 + rsc_rng_below(rng, 4) * 64};
+        if (event->type == RSC_EVENT_CALL || event->type == RSC_EVENT_RETURN) event->a = 0x1000 + rsc_rng_below(rng, 8);
+        if (event->type != RSC_EVENT_MAP) continue;
+        event->data = trace->map_data;
+        event->data_bytes = 19;
+    }
+}
+
+/* Gives all of it to the engines, in batches that are the same for the same seed; some have no access. */
+static void push_events(const struct eventful_trace *trace, struct rsc_engine **engines, uint32_t engine_count,
+                        int leans, uint64_t seed) {
+    const struct threads_trace *accesses = &trace->accesses;
+    struct rsc_event now[EVENTS_MAX];
+    struct rsc_rng rng;
+    struct rsc_error error;
+    uint32_t done = 0, event = 0;
+    rsc_rng_seed(&rng, seed, 1);
+    while (done < accesses->count || event < trace->event_count) {
+        uint32_t part = (uint32_t)rsc_rng_below(&rng, 200), events = 0;
+        if (part > accesses->count - done) part = accesses->count - done;
+        for (; event < trace->event_count && trace->events[event].at <= done + part; events++, event++) {
+            now[events] = trace->events[event];
+            now[events].at -= done;
+        }
+        const struct rsc_batch batch = {.count = part,
+                                        .addr = accesses->addr + done,
+                                        .meta = accesses->meta + done,
+                                        .pc = accesses->pc + done,
+                                        .events = now,
+                                        .event_count = events,
+                                        .instructions = RSC_UNKNOWN};
+        if (leans) assert_int_equal(rsc_engine_stand(engines[0], &batch, &error), 0);
+        for (uint32_t i = 0; i < engine_count; i++) assert_int_equal(rsc_engine_push(engines[i], &batch, &error), 0);
+        done += part;
+    }
+}
+
+static char *text_of(struct rsc_engine *engine) {
+    struct rsc_profile *profile;
+    struct rsc_error error;
+    char *text;
+    size_t bytes;
+    if (rsc_engine_finish(engine, &profile, &error) < 0) fail_msg("%s", error.message);
+    profile->made.seconds = 0;
+    assert_int_equal(rsc_profile_json(profile, &text, &bytes, &error), 0);
+    rsc_profile_free(profile);
+    rsc_engine_free(engine);
+    return text;
+}
+
+static void leaning_is_the_same(void **state) {
+    (void)state;
+    static struct eventful_trace trace;
+    unsigned long traces = property_traces(200);
+    uint64_t seed = property_seed();
+    for (unsigned long n = 0; n < traces; n++) {
+        struct rsc_rng rng;
+        struct rsc_engine *leaning[2], *alone[2];
+        struct rsc_error error;
+        rsc_rng_seed(&rng, seed, 1000000 + n);
+        draw(&trace.accesses, &rng, rsc_rng_below(&rng, 2) != 0);
+        draw_events(&trace, &rng);
+        struct rsc_engine_options options = {.struct_bytes = sizeof options,
+                                             .engine = "exact",
+                                             .model = "private",
+                                             .phases = rsc_rng_below(&rng, 3) ? 0 : 5,
+                                             .bins_per_octave = rsc_rng_below(&rng, 3) ? 0 : 10,
+                                             .no_ri = rsc_rng_below(&rng, 3) == 0,
+                                             .cores = *trace.accesses.cores ? trace.accesses.cores : NULL};
+        assert_int_equal(rsc_engine_new(&leaning[0], &options, &error), 0);
+        assert_int_equal(rsc_engine_new(&alone[0], &options, &error), 0);
+        leaning[1] = beside(leaning[0], &options, &rng);
+        options.model = "shared";
+        options.cores = NULL;
+        assert_int_equal(rsc_engine_new(&alone[1], &options, &error), 0);
+        push_events(&trace, leaning, 2, 1, seed + n);
+        push_events(&trace, alone, 2, 0, seed + n);
+        for (int i = 0; i < 2; i++) {
+            char *by_leaning = text_of(leaning[i]), *by_itself = text_of(alone[i]);
+            assert_string_equal(by_leaning, by_itself);
+            rsc_text_free(by_leaning);
+            rsc_text_free(by_itself);
+        }
+    }
+}
+
 /* ---- by hand: every distance, every vector width, bitmaps as small as they get ---- */
 
 static void run_by_hand(const struct threads_trace *trace, const struct truth *truth, enum rsc_simd simd, int no_ri,
@@ -428,6 +564,7 @@ static void every_distance_agrees(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(engine_agrees),
+        cmocka_unit_test(leaning_is_the_same),
         cmocka_unit_test(every_distance_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 #define COLD UINT32_MAX
 #define PHASE_LENGTH_FIRST 1u
 #define PHASE_DETAIL 32u       /* fine phases per requested phase... */
@@ -45,6 +47,24 @@ void rsc_accumulator_free(struct rsc_accumulator *sum) {
     free(sum->threads);
     free(sum->phases);
     memset(sum, 0, sizeof *sum);
+}
+
+int rsc_accumulator_copy(struct rsc_accumulator *copy, const struct rsc_accumulator *sum) {
+    *copy = *sum;
+    copy->threads = RSC_COPY(sum->threads, sum->thread_count, sum->thread_room);
+    copy->phases = sum->phases ? calloc(sum->phase_room + 1, sizeof *sum->phases) : NULL;
+    int failed = !copy->threads || (sum->phases && !copy->phases);
+    if (!copy->threads) copy->thread_count = 0;
+    if (!copy->phases) copy->phase_count = 0;
+    else memcpy(copy->phases, sum->phases, sum->phase_count * sizeof *sum->phases);
+    struct rsc_histogram *const all[] = {&copy->rd, &copy->ri, &copy->rd_binned, &copy->ri_binned, &copy->phase_start};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) failed |= rsc_histogram_own(all[i]);
+    for (uint32_t i = 0; i < copy->thread_count; i++) failed |= rsc_histogram_own(&copy->threads[i].rd);
+    for (uint32_t i = 0; i < copy->phase_count; i++) failed |= rsc_histogram_own(&copy->phases[i].rd);
+    for (uint32_t i = 0; i < RSC_KIND_SLOTS; i++) failed |= rsc_histogram_own(&copy->kinds[i].rd);
+    if (!failed) return 0;
+    rsc_accumulator_free(copy);
+    return RSC_ENOMEM;
 }
 
 /* Rows exist from the second thread on; the totals so far belong to the first. */

@@ -65,6 +65,7 @@ struct rsc_accumulator {
 /* Returns 0 or RSC_ENOMEM. A zeroed accumulator may always be freed. */
 int rsc_accumulator_init(struct rsc_accumulator *sum, uint32_t phases, uint64_t rd_cap, uint32_t bins_per_octave);
 void rsc_accumulator_free(struct rsc_accumulator *sum);
+int rsc_accumulator_copy(struct rsc_accumulator *copy, const struct rsc_accumulator *sum); /* 0 or RSC_ENOMEM */
 
 /* Makes rows for new threads and kinds of a batch. Returns 0 or RSC_ENOMEM. */
 int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch);

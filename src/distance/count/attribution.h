@@ -62,6 +62,12 @@ int rsc_attribution_count(struct rsc_attribution *attribution, const struct rsc_
                           const uint32_t *from, const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag,
                           uint32_t count);
 
+/*
+ * A copy of everything tagged and counted so far, for counting in the tagging thread; all that was tagged is counted.
+ * Returns 0 or RSC_ENOMEM. attribution_copy.c
+ */
+int rsc_attribution_copy(struct rsc_attribution **copy, struct rsc_attribution *attribution);
+
 /* From now on a reference counts this often, below 2^30; first 1. */
 void rsc_attribution_weigh(struct rsc_attribution *attribution, uint32_t times);
 

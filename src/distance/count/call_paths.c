@@ -6,6 +6,8 @@
 
 #include <reusescope/error.h>
 
+#include "base/grow.h"
+
 #define WIDE_PCS_MAX (1u << 20)
 #define FRAMES_MAX (1u << 14) /* frames kept per stack; 256 KiB */
 #define FRAMES_SEARCHED 1024u /* a return is matched at most this far down */
@@ -31,6 +33,26 @@ void rsc_call_paths_free(struct rsc_call_paths *paths) {
     rsc_u64_table_free(&paths->children);
     rsc_u64_table_free(&paths->wide);
     memset(paths, 0, sizeof *paths);
+}
+
+int rsc_call_paths_copy(struct rsc_call_paths *copy, const struct rsc_call_paths *paths) {
+    *copy = (struct rsc_call_paths){.node_count = paths->node_count, .node_limit = paths->node_limit};
+    copy->nodes = calloc(paths->node_limit, sizeof *copy->nodes);
+    copy->stacks = calloc(paths->stack_count + 1ull, sizeof *copy->stacks);
+    if (!copy->nodes || !copy->stacks || rsc_u64_table_copy(&copy->children, &paths->children) < 0 ||
+        rsc_u64_table_copy(&copy->wide, &paths->wide) < 0)
+        goto fail;
+    memcpy(copy->nodes, paths->nodes, paths->node_count * sizeof *copy->nodes);
+    for (; copy->stack_count < paths->stack_count; copy->stack_count++) {
+        struct rsc_call_stack *stack = &copy->stacks[copy->stack_count];
+        *stack = paths->stacks[copy->stack_count];
+        stack->frames = RSC_COPY(stack->frames, stack->count, stack->room);
+        if (!stack->frames) goto fail;
+    }
+    return 0;
+fail:
+    rsc_call_paths_free(copy);
+    return RSC_ENOMEM;
 }
 
 /* ---- the tree ---- */

@@ -57,6 +57,7 @@ struct rsc_call_paths {
 /* `nodes` includes the root: 1 to RSC_CALL_NODES_MAX. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
 int rsc_call_paths_init(struct rsc_call_paths *paths, uint32_t nodes);
 void rsc_call_paths_free(struct rsc_call_paths *paths);
+int rsc_call_paths_copy(struct rsc_call_paths *copy, const struct rsc_call_paths *paths); /* 0 or RSC_ENOMEM */
 
 /*
  * A unique key for (node, pc), for up to a million pcs beyond 47 bits;

@@ -149,6 +149,29 @@ int rsc_counting_take(struct rsc_counting *counting, struct rsc_error *error) {
     return 0;
 }
 
+/* Waits for the thread. Returns 0 or an error. */
+static int end_behind(struct rsc_counting *counting) {
+    struct rsc_error error;
+    if (!counting->is_behind) return 0;
+    int status = rsc_take_behind_wait(&counting->behind, &error);
+    const struct rsc_batch names = {.threads = counting->threads, .thread_count = counting->thread_count};
+    return status < 0 ? status : rsc_accumulator_see_threads(&counting->sum, &names);
+}
+
+int rsc_counting_go_on_from(struct rsc_counting *counting, struct rsc_counting *from) {
+    struct rsc_access_tags *tags = &counting->tags;
+    if (end_behind(from) < 0) return RSC_ENOMEM;
+    rsc_accumulator_free(&counting->sum);
+    if (rsc_accumulator_copy(&counting->sum, &from->sum) < 0) return RSC_ENOMEM;
+    counting->references = from->references;
+    tags->attribute = from->tags.attribute;
+    if (!from->tags.attribution) return 0;
+    rsc_attribution_free(tags->attribution);
+    if (rsc_attribution_copy(&tags->attribution, from->tags.attribution) < 0) return RSC_ENOMEM;
+    if (tags->objects) rsc_attribution_keep_objects(tags->attribution, tags->objects);
+    return 0;
+}
+
 /* ---- the profile ---- */
 
 static int fill_top_lines(struct rsc_counting *counting, struct rsc_profile *profile) {
@@ -157,15 +180,6 @@ static int fill_top_lines(struct rsc_counting *counting, struct rsc_profile *pro
     int status = rsc_top_lines_fill(&counting->top, profile, objects);
     if (status || !counting->tags.attribution) return status;
     return rsc_attribution_name_lines(counting->tags.attribution, profile, objects);
-}
-
-/* Waits for the thread. Returns 0 or an error. */
-static int end_behind(struct rsc_counting *counting) {
-    struct rsc_error error;
-    if (!counting->is_behind) return 0;
-    int status = rsc_take_behind_wait(&counting->behind, &error);
-    const struct rsc_batch names = {.threads = counting->threads, .thread_count = counting->thread_count};
-    return status < 0 ? status : rsc_accumulator_see_threads(&counting->sum, &names);
 }
 
 struct rsc_profile *rsc_counting_profile(struct rsc_counting *counting, uint64_t distinct) {

@@ -74,6 +74,12 @@ void rsc_counting_free(struct rsc_counting *counting);
  */
 void rsc_counting_behind(struct rsc_counting *counting);
 
+/*
+ * Goes on from everything counted by `from`, between two batches; nothing was counted here yet. The options of the two
+ * are the same, without top lines. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_counting_go_on_from(struct rsc_counting *counting, struct rsc_counting *from);
+
 /* Starts a batch, which must stay valid until its last block is counted. Returns 0 or an error. */
 int rsc_counting_begin(struct rsc_counting *counting, const struct rsc_batch *batch, struct rsc_error *error);
 

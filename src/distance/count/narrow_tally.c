@@ -26,6 +26,18 @@ void rsc_narrow_tally_free(struct rsc_narrow_tally *tally) {
     memset(tally, 0, sizeof *tally);
 }
 
+int rsc_narrow_tally_copy(struct rsc_narrow_tally *copy, const struct rsc_narrow_tally *tally, uint32_t used_rows) {
+    *copy = *tally;
+    copy->cells = rsc_pages_copy(tally->cells, bytes_of(used_rows), bytes_of(tally->cell_room));
+    if (!copy->cells) {
+        memset(copy, 0, sizeof *copy);
+        return RSC_ENOMEM;
+    }
+    memcpy(copy->cells + tally->rows_max, tally->cells + tally->rows_max,
+           bytes_of(tally->cell_count - tally->rows_max));
+    return 0;
+}
+
 /* A new cell + 1; 0: out of memory. Cells may move. */
 static uint32_t cell_new(struct rsc_narrow_tally *tally) {
     if (tally->cell_count == tally->cell_room) {

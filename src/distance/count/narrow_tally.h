@@ -35,6 +35,7 @@ struct rsc_narrow_tally {
 /* Memory is touched as rows are used. Returns 0 or RSC_ENOMEM. A zeroed tally may always be freed. */
 int rsc_narrow_tally_init(struct rsc_narrow_tally *tally, uint32_t rows_max);
 void rsc_narrow_tally_free(struct rsc_narrow_tally *tally);
+int rsc_narrow_tally_copy(struct rsc_narrow_tally *copy, const struct rsc_narrow_tally *tally, uint32_t used_rows);
 
 void rsc_narrow_tally_add(struct rsc_narrow_tally *tally, uint32_t row, uint32_t bin, uint64_t count);
 

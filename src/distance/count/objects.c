@@ -6,6 +6,7 @@
 
 #include <reusescope/error.h>
 
+#include "base/grow.h"
 #include "base/search.h"
 
 #define BLOCKS_MAX (1u << 24)   /* live at once; further ones are ignored */
@@ -255,6 +256,43 @@ void rsc_objects_see_code(struct rsc_objects *objects, uint64_t pc) {
         if (name >= 0) set_has_code(objects, name);
         return;
     }
+}
+
+/* ---- a copy ---- */
+
+static int copy_names(struct rsc_objects *copy, const struct rsc_objects *objects) {
+    for (copy->name_count = 0; copy->name_count < objects->name_count; copy->name_count++) {
+        struct rsc_mapped_name *name = &copy->names[copy->name_count];
+        name->name = rsc_arena_strdup(&copy->arena, name->name);
+        if (!name->name) return RSC_ENOMEM;
+    }
+    for (uint32_t i = 0; i < objects->mapping_count; i++) {
+        struct rsc_mapping *mapping = &copy->mappings[i];
+        void *build_id = rsc_arena_alloc(&copy->arena, mapping->build_id_bytes);
+        int name = name_number(copy, mapping->path, strlen(mapping->path));
+        if (!build_id || name < 0) return RSC_ENOMEM;
+        mapping->build_id = memcpy(build_id, mapping->build_id, mapping->build_id_bytes);
+        mapping->path = copy->names[name].name;
+    }
+    return 0;
+}
+
+int rsc_objects_copy(struct rsc_objects *copy, const struct rsc_objects *objects, uint32_t sites) {
+    *copy = *objects;
+    rsc_arena_init(&copy->arena);
+    copy->blocks = RSC_COPY(objects->blocks, objects->block_count + 1, objects->block_room);
+    copy->sites = RSC_COPY(objects->sites, sites, sites);
+    copy->ranges = RSC_COPY(objects->ranges, objects->range_count, objects->range_room);
+    copy->variables = RSC_COPY(objects->variables, objects->variable_count, objects->variable_room);
+    copy->placed = RSC_COPY(objects->placed, objects->placed_count, objects->placed_room);
+    copy->names = RSC_COPY(objects->names, objects->name_count, objects->name_room);
+    copy->mappings = RSC_COPY(objects->mappings, objects->mapping_count, objects->mapping_room);
+    int failed = rsc_u64_table_copy(&copy->variable_of, &objects->variable_of) < 0;
+    if (!failed && copy->blocks && copy->sites && copy->ranges && copy->variables && copy->placed && copy->names &&
+        copy->mappings && copy_names(copy, objects) == 0)
+        return 0;
+    rsc_objects_free(copy);
+    return RSC_ENOMEM;
 }
 
 /* The first range that ends after `address`. */

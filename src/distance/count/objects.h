@@ -121,6 +121,7 @@ struct rsc_objects {
 /* `sites`: maximum number of call-path nodes. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
 int rsc_objects_init(struct rsc_objects *objects, uint32_t sites);
 void rsc_objects_free(struct rsc_objects *objects);
+int rsc_objects_copy(struct rsc_objects *copy, const struct rsc_objects *objects, uint32_t sites); /* 0 or RSC_ENOMEM */
 
 /* Adds and removes a block. A new block removes blocks it overlaps; removing an unknown block does nothing. Return 0
  * or RSC_ENOMEM. */

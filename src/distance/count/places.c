@@ -44,6 +44,23 @@ void rsc_places_free(struct rsc_places *places) {
     memset(places, 0, sizeof *places);
 }
 
+int rsc_places_copy(struct rsc_places *copy, const struct rsc_places *places) {
+    if (rsc_places_init(copy, places->group_limit, places->row_limit) < 0) return RSC_ENOMEM;
+    rsc_u64_table_free(&copy->group_of);
+    rsc_u64_table_free(&copy->chunk_of);
+    copy->group_count = places->group_count;
+    copy->chunk_count = places->chunk_count;
+    copy->row_count = places->row_count;
+    memcpy(copy->groups, places->groups, places->group_count * sizeof *copy->groups);
+    memcpy(copy->rows, places->rows, places->chunk_count * sizeof *copy->rows << RSC_CHUNK_BITS);
+    memcpy(copy->row_pc, places->row_pc, places->row_count * sizeof *copy->row_pc);
+    if (rsc_u64_table_copy(&copy->group_of, &places->group_of) == 0 &&
+        rsc_u64_table_copy(&copy->chunk_of, &places->chunk_of) == 0)
+        return 0;
+    rsc_places_free(copy);
+    return RSC_ENOMEM;
+}
+
 /* Adds a key that is not in the table. Returns 0 or RSC_ENOMEM. */
 static int table_add(struct rsc_u64_table *table, uint64_t key, uint64_t value) {
     if (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0) return RSC_ENOMEM;

@@ -49,6 +49,7 @@ struct rsc_places {
 /* Limits of 0 are 1, and half of RSC_GROUPS_MOST is the highest. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
 int rsc_places_init(struct rsc_places *places, uint32_t groups, uint32_t rows);
 void rsc_places_free(struct rsc_places *places);
+int rsc_places_copy(struct rsc_places *copy, const struct rsc_places *places); /* 0 or RSC_ENOMEM */
 
 /*
  * Finds or makes the group of a pc. *is_new: set to 1 if its chunk is new. Returns the group, RSC_GROUP_NONE if there

@@ -7,6 +7,7 @@
 
 #include <reusescope/error.h>
 
+#include "base/grow.h"
 #include "base/pages.h"
 
 #define CELLS_PER_SLOT 4u
@@ -24,7 +25,7 @@ int rsc_space_saving_init(struct rsc_space_saving *table, uint32_t rows) {
     table->slot_shift = 64 - bits;
     table->rows = calloc(rows, sizeof *table->rows);
     table->error = calloc(rows, sizeof *table->error);
-    table->next = malloc(rows * sizeof *table->next);
+    table->next = calloc(rows, sizeof *table->next);
     table->slots = rsc_pages_new(slot_bytes(table));
     if (table->rows && table->error && table->next && table->slots && rsc_tally_init(&table->tally, rows) == 0)
         return 0;
@@ -48,6 +49,20 @@ void rsc_space_saving_free(struct rsc_space_saving *table) {
     rsc_pages_free(table->slots, slot_bytes(table));
     rsc_tally_free(&table->tally);
     memset(table, 0, sizeof *table);
+}
+
+int rsc_space_saving_copy(struct rsc_space_saving *copy, const struct rsc_space_saving *table) {
+    const size_t rows = table->row_count, cells = (table->slot_mask + 1ull) * CELLS_PER_SLOT;
+    *copy = *table;
+    copy->rows = RSC_COPY(table->rows, rows, rows);
+    copy->error = RSC_COPY(table->error, rows, rows);
+    copy->next = RSC_COPY(table->next, rows, rows);
+    copy->slots = rsc_pages_copy(table->slots, slot_bytes(table), slot_bytes(table));
+    copy->cells = table->cells ? RSC_COPY(table->cells, cells, cells) : NULL;
+    int failed = rsc_tally_copy(&copy->tally, &table->tally, table->used) < 0;
+    if (!failed && copy->rows && copy->error && copy->next && copy->slots && (copy->cells || !table->cells)) return 0;
+    rsc_space_saving_free(copy);
+    return RSC_ENOMEM;
 }
 
 /* ---- keys ---- */

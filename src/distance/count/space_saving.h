@@ -65,6 +65,7 @@ struct rsc_space_saving {
 /* rows >= 1. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
 int rsc_space_saving_init(struct rsc_space_saving *table, uint32_t rows);
 void rsc_space_saving_free(struct rsc_space_saving *table);
+int rsc_space_saving_copy(struct rsc_space_saving *copy, const struct rsc_space_saving *table); /* of the same owner */
 
 /*
  * The same, filtered. Everything is counted in the tally, which is where counts are read from when they

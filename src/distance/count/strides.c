@@ -14,6 +14,15 @@ void rsc_stride_votes_free(struct rsc_stride_votes *votes) {
     votes->rows = NULL;
 }
 
+int rsc_stride_votes_copy(struct rsc_stride_votes *copy, const struct rsc_stride_votes *votes, uint32_t used_rows,
+                          uint32_t rows) {
+    *copy = *votes;
+    copy->rows = calloc(rows, sizeof *copy->rows);
+    if (!copy->rows) return RSC_ENOMEM;
+    memcpy(copy->rows, votes->rows, used_rows * sizeof *copy->rows);
+    return 0;
+}
+
 void rsc_stride_votes_begin(struct rsc_stride_votes *votes) {
     if (++votes->window) return;
     memset(votes->last, 0, sizeof votes->last); /* the numbers begin anew */

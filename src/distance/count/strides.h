@@ -40,6 +40,8 @@ struct rsc_stride_votes {
 /* Returns 0 or RSC_ENOMEM. A zeroed struct may be freed. */
 int rsc_stride_votes_init(struct rsc_stride_votes *votes, uint32_t rows);
 void rsc_stride_votes_free(struct rsc_stride_votes *votes);
+int rsc_stride_votes_copy(struct rsc_stride_votes *copy, const struct rsc_stride_votes *votes, uint32_t used_rows,
+                          uint32_t rows);
 
 /* Starts a window; earlier addresses are forgotten. */
 void rsc_stride_votes_begin(struct rsc_stride_votes *votes);

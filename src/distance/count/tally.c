@@ -23,6 +23,14 @@ void rsc_tally_free(struct rsc_tally *tally) {
     memset(tally, 0, sizeof *tally);
 }
 
+int rsc_tally_copy(struct rsc_tally *copy, const struct rsc_tally *tally, uint32_t used) {
+    *copy = (struct rsc_tally){.row_count = tally->row_count, .failed = tally->failed};
+    copy->rows = rsc_pages_copy(tally->rows, used * sizeof *tally->rows, tally->row_count * sizeof *tally->rows);
+    if (copy->rows && rsc_u64_table_copy(&copy->carried, &tally->carried) == 0) return 0;
+    rsc_tally_free(copy);
+    return RSC_ENOMEM;
+}
+
 static uint64_t carry_key(uint32_t row, uint32_t bin) { return (uint64_t)row << 7 | bin; }
 
 static void mark_used(struct rsc_tally *tally, uint32_t row, uint32_t bin) {

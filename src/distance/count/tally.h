@@ -34,6 +34,7 @@ struct rsc_tally {
 /* Returns 0 or RSC_ENOMEM. A zeroed tally may always be freed. */
 int rsc_tally_init(struct rsc_tally *tally, uint32_t row_count);
 void rsc_tally_free(struct rsc_tally *tally);
+int rsc_tally_copy(struct rsc_tally *copy, const struct rsc_tally *tally, uint32_t used); /* the first `used` rows */
 
 /* The counter of a distance; UINT32_MAX is cold, one less invalidated. Distances from `cap` on count as cap. */
 static inline uint32_t rsc_tally_bin(uint32_t rd, uint32_t cap) {

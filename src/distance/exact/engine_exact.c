@@ -6,18 +6,11 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "distance/count/counting.h"
 #include "distance/engine_kind.h"
-#include "distance/exact/exact_state.h"
-
-struct exact_engine {
-    struct rsc_exact exact;
-    struct rsc_counting counting;
-    int two_threads; /* may be; decided by the first accesses */
-};
+#include "distance/exact/engine_exact.h"
 
 static void exact_destroy(void *state) {
-    struct exact_engine *engine = state;
+    struct rsc_exact_engine *engine = state;
     if (!engine) return;
     rsc_exact_free(&engine->exact);
     rsc_counting_free(&engine->counting);
@@ -27,7 +20,7 @@ static void exact_destroy(void *state) {
 static int exact_create(void **state, const struct rsc_engine_options *options, const void *parameters,
                         struct rsc_error *error) {
     (void)parameters;
-    struct exact_engine *engine = calloc(1, sizeof *engine);
+    struct rsc_exact_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "exact engine");
     if (rsc_exact_init(&engine->exact, rsc_simd_best(), 0) < 0 ||
         rsc_counting_init(&engine->counting, options, 0) < 0) {
@@ -39,7 +32,7 @@ static int exact_create(void **state, const struct rsc_engine_options *options, 
     return 0;
 }
 
-static int explain(const struct exact_engine *engine, int status, struct rsc_error *error) {
+static int explain(const struct rsc_exact_engine *engine, int status, struct rsc_error *error) {
     uint64_t lines = rsc_exact_distinct(&engine->exact);
     if (status == RSC_ELIMIT)
         return rsc_fail(error, status, "exact engine: more than %llu distinct lines; take a larger --line",
@@ -49,7 +42,7 @@ static int explain(const struct exact_engine *engine, int status, struct rsc_err
 }
 
 static int exact_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
-    struct exact_engine *engine = state;
+    struct rsc_exact_engine *engine = state;
     struct rsc_counting *counting = &engine->counting;
     uint32_t count;
     if (engine->two_threads && batch->count) {
@@ -69,7 +62,7 @@ static int exact_push(void *state, const struct rsc_batch *batch, struct rsc_err
 }
 
 static int exact_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
-    struct exact_engine *engine = state;
+    struct rsc_exact_engine *engine = state;
     uint64_t distinct = rsc_exact_distinct(&engine->exact);
     *out = rsc_counting_profile(&engine->counting, distinct);
     if (!*out || rsc_profile_set_text(&(*out)->made.by, "exact") < 0 ||
@@ -84,7 +77,7 @@ static int exact_finish(void *state, struct rsc_profile **out, struct rsc_error 
 }
 
 static void exact_so_far(const void *state, struct rsc_so_far *so_far) {
-    so_far->references = ((const struct exact_engine *)state)->counting.references;
+    so_far->references = ((const struct rsc_exact_engine *)state)->counting.references;
     so_far->error = 0;
 }
 
@@ -94,10 +87,10 @@ uint64_t rsc_exact_memory(const struct rsc_engine_options *options, const void *
 }
 
 static void exact_watch(void *state, const struct rsc_distance_watch *watch) {
-    ((struct exact_engine *)state)->counting.watch = *watch;
+    ((struct rsc_exact_engine *)state)->counting.watch = *watch;
 }
 
-static void exact_two_threads(void *state) { ((struct exact_engine *)state)->two_threads = 1; }
+static void exact_two_threads(void *state) { ((struct rsc_exact_engine *)state)->two_threads = 1; }
 
 const struct rsc_engine_kind rsc_engine_exact = {
     .name = "exact",
