@@ -1,25 +1,9 @@
 /* cost.c - see cost.h. */
 #include "profile/cost.h"
 
-#include <math.h>
-
 uint64_t rsc_rows_told_apart(const struct rsc_profile *profile) {
     if (!profile->rd_cap) return UINT64_MAX;
     return rsc_bin_lo(RSC_BINS_COARSE, rsc_bin_of(RSC_BINS_COARSE, profile->rd_cap));
-}
-
-uint64_t rsc_profile_far_reuses(const struct rsc_profile *profile, uint64_t size_lines) {
-    uint64_t counts[RSC_BINS_COARSE_COUNT] = {0};
-    struct rsc_histogram coarse = {RSC_BINS_COARSE, RSC_BINS_COARSE_COUNT, counts};
-    rsc_histogram_merge(&coarse, &profile->rd); /* fine bins lie within coarse ones */
-    if (profile->rd_capped) rsc_histogram_add(&coarse, profile->rd_cap, profile->rd_capped);
-    return rsc_histogram_at_least(&coarse, size_lines);
-}
-
-uint64_t rsc_profile_coarse_misses(const struct rsc_profile *profile, uint64_t size_lines) {
-    if (rsc_profile_is_sample(profile)) /* what has no distance is in the curve */
-        return (uint64_t)llround(rsc_profile_mrc_at(profile, size_lines).miss_ratio * (double)profile->references);
-    return profile->cold + profile->invalidated + rsc_profile_far_reuses(profile, size_lines);
 }
 
 int rsc_cost_is_known(const struct rsc_profile *profile, const struct rsc_machine *machine) {
@@ -54,14 +38,16 @@ int rsc_cost_has(const struct rsc_row_table *table) {
 double rsc_cost_of_row(const struct rsc_profile *profile, struct rsc_row_counts row,
                        const struct rsc_machine *machine) {
     uint64_t misses[RSC_MACHINE_LEVELS_MAX];
-    for (size_t i = 0; i < machine->level_count; i++)
-        misses[i] = rsc_row_misses(row, rsc_cost_lines(profile, machine, i));
+    for (size_t i = 0; i < machine->level_count; i++) {
+        const struct rsc_split split = rsc_split_at(profile, rsc_cost_lines(profile, machine, i));
+        misses[i] = rsc_row_misses(row, &split);
+    }
     return rsc_cost_of_misses(misses, row.invalidated ? *row.invalidated : 0, machine);
 }
 
 double rsc_cost_of_profile(const struct rsc_profile *profile, const struct rsc_machine *machine) {
     uint64_t misses[RSC_MACHINE_LEVELS_MAX];
     for (size_t i = 0; i < machine->level_count; i++)
-        misses[i] = rsc_profile_coarse_misses(profile, rsc_cost_lines(profile, machine, i));
+        misses[i] = rsc_profile_misses(profile, rsc_cost_lines(profile, machine, i));
     return rsc_cost_of_misses(misses, profile->invalidated, machine);
 }

@@ -6,25 +6,17 @@
  * as for the machine's largest. The sum assumes that loads wait one after the other:
  * it is an upper estimate where a prefetcher, or a processor that goes on meanwhile,
  * hides a part. Its use is to weigh misses of different levels against each other.
- *
- * Misses come from coarse histograms, as those of rows do, so that rows and whole
- * profiles can be compared.
  */
 #ifndef RSC_PROFILE_COST_H
 #define RSC_PROFILE_COST_H
 
 #include "base/machine.h"
 #include "profile/profile_model.h"
+#include "profile/row_misses.h"
 #include "profile/row_tables.h"
 
 /* The start of the open bin that a cap leaves in rows' distances; UINT64_MAX: none. */
 uint64_t rsc_rows_told_apart(const struct rsc_profile *profile);
-
-/* Reuses at this distance or farther, from coarse bins. */
-uint64_t rsc_profile_far_reuses(const struct rsc_profile *profile, uint64_t size_lines);
-
-/* All misses of the profile at a size, from coarse bins; the shares of rows are relative to this. */
-uint64_t rsc_profile_coarse_misses(const struct rsc_profile *profile, uint64_t size_lines);
 
 /* Whether latencies, and misses at all caches of the machine, are known, so that there is an estimate. */
 int rsc_cost_is_known(const struct rsc_profile *profile, const struct rsc_machine *machine);

@@ -130,7 +130,7 @@ static void put_cost(struct rsc_json *json, const struct rsc_profile *profile) {
         rsc_json_key_string(json, "name", machine->levels[i].name);
         rsc_json_key_u64(json, "bytes", machine->levels[i].size_bytes);
         rsc_json_key_double(json, "cycles", machine->levels[i].cycles);
-        rsc_json_key_u64(json, "misses", rsc_profile_coarse_misses(profile, rsc_cost_lines(profile, machine, i)));
+        rsc_json_key_u64(json, "misses", rsc_profile_misses(profile, rsc_cost_lines(profile, machine, i)));
         rsc_json_object_end(json);
     }
     rsc_json_array_end(json);

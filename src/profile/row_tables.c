@@ -486,11 +486,6 @@ struct rsc_row_counts rsc_row_counts(const struct rsc_row_table *table, const vo
     };
 }
 
-uint64_t rsc_row_misses(struct rsc_row_counts row, uint64_t size_lines) {
-    return (row.cold ? *row.cold : 0) + (row.invalidated ? *row.invalidated : 0) +
-           rsc_histogram_at_least(row.rd, size_lines);
-}
-
 void rsc_row_add_counts(const struct rsc_row_table *table, void *to, const void *from) {
     struct rsc_row_counts sum = rsc_row_counts(table, to), more = rsc_row_counts(table, from);
     *sum.references += *more.references;

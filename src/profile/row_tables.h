@@ -96,9 +96,6 @@ struct rsc_row_counts {
 };
 struct rsc_row_counts rsc_row_counts(const struct rsc_row_table *table, const void *row);
 
-/* The misses of a row in a cache of that many lines. */
-uint64_t rsc_row_misses(struct rsc_row_counts row, uint64_t size_lines);
-
 /* Adds the counts, and the histogram, of one row to another. */
 void rsc_row_add_counts(const struct rsc_row_table *table, void *to, const void *from);
 

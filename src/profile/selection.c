@@ -1,5 +1,6 @@
 /* selection.c - see selection.h. */
 #include "profile/selection.h"
+#include "profile/row_misses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +46,10 @@ int rsc_selection_make(struct rsc_selection *selection, const struct rsc_profile
     if (!profile->code_count) return 0;
     selection->codes = malloc(profile->code_count * sizeof *selection->codes);
     if (!selection->codes) return RSC_ENOMEM;
+    const struct rsc_split split = rsc_split_at(profile, selection->size_lines);
     for (size_t i = 0; i < profile->code_count; i++) {
         const struct rsc_code_row *row = &profile->code[i];
-        uint64_t misses = rsc_histogram_at_least(&row->rd, selection->size_lines) + row->invalidated;
+        uint64_t misses = rsc_split_far(&split, &row->rd) + row->invalidated;
         selection->misses += misses;
         selection->invalidated += row->invalidated;
         if (misses && !rsc_place_is_other(&row->place))

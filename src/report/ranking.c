@@ -160,6 +160,7 @@ int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *prof
     size_t count = collect_rows(ranking, table);
     if (what == RSC_RANK_OWN) count = add_calls(ranking, count);
     double usual = what == RSC_RANK_PAIRS ? usual_latency(profile) : 1;
+    const struct rsc_split split = rsc_split_at(profile, size_lines);
     qsort(ranking->rows, count, sizeof *ranking->rows, order);
     for (size_t i = 0; i < count; i++) {
         if (!i || order(&ranking->rows[i - 1], &ranking->rows[i]))
@@ -171,7 +172,7 @@ int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *prof
         if (row.cold) rank->cold += *row.cold;
         if (row.invalidated) rank->invalidated += *row.invalidated;
         rank->error += *row.error;
-        uint64_t misses = rsc_row_misses(row, size_lines);
+        uint64_t misses = rsc_row_misses(row, &split);
         rank->misses += misses;
         double latency = what == RSC_RANK_PAIRS ? ((const struct rsc_pair_row *)ranking->rows[i])->latency : 1;
         rank->cost += (double)misses * (latency > 0 ? latency : usual);
@@ -199,9 +200,10 @@ void rsc_ranking_free(struct rsc_ranking *ranking) {
 }
 
 uint64_t rsc_rank_misses(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t size_lines) {
+    const struct rsc_split split = rsc_split_at(ranking->profile, size_lines);
     uint64_t misses = 0;
     for (size_t i = 0; i < rank->row_count; i++)
-        misses += rsc_row_misses(rsc_row_counts(table_of(ranking->what), rank->rows[i]), size_lines);
+        misses += rsc_row_misses(rsc_row_counts(table_of(ranking->what), rank->rows[i]), &split);
     return misses;
 }
 
@@ -224,16 +226,15 @@ uint64_t rsc_rank_quantile(const struct rsc_ranking *ranking, const struct rsc_r
     struct rsc_histogram sum = {RSC_BINS_COARSE, RSC_BINS_COARSE_COUNT, counts};
     for (size_t i = 0; i < rank->row_count; i++)
         rsc_histogram_merge(&sum, rsc_row_counts(table_of(ranking->what), rank->rows[i]).rd);
-    long double part = (long double)rsc_histogram_at_least(&sum, from) * (1 - (long double)share), above = 0;
+    const struct rsc_split split = rsc_split_at(ranking->profile, from);
+    long double part = (long double)rsc_split_far(&split, &sum) * (1 - (long double)share), above = 0;
     if (part <= 0) return UINT64_MAX;
     for (uint32_t bin = RSC_BINS_COARSE_COUNT; bin-- > 0;) {
         if (above + counts[bin] < part || !counts[bin]) {
             above += counts[bin];
             continue;
         }
-        uint64_t lo = rsc_bin_lo(sum.bins, bin), hi = rsc_bin_hi(sum.bins, bin);
-        long double width = (long double)(hi - lo), into = (part - above) / counts[bin];
-        uint64_t median = hi - (uint64_t)(width * (into < 1 ? into : 1));
+        uint64_t median = rsc_split_distance(ranking->profile, bin, (double)((part - above) / counts[bin]));
         return within_bounds(ranking->profile, median > from ? median : from);
     }
     return UINT64_MAX;

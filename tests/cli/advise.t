@@ -56,25 +56,25 @@ For a cache of 64 KiB:
  Two loops go over the same data  [fusion]
    seen: 28.6 % of misses are lines of grid (wave.c:3) that the loop at
          wave.c:20 (first) uses (at wave.c:21) and the loop at
-         wave.c:30 (second) uses again (at wave.c:31) after a median of 18.4 k
-         other lines (1.12 MiB). Both run inside the loop at wave.c:10 (main).
+         wave.c:30 (second) uses again (at wave.c:31) after a median of 20.1 k
+         other lines (1.23 MiB). Both run inside the loop at wave.c:10 (main).
    try:  Fuse the two loops, so that the second use comes right after the first;
          or run both block by block, with blocks of less than 64 KiB. It helps
-         in caches of less than 1.22 MiB.
+         in caches of less than 1.23 MiB.
    gain: Up to 40.0 k misses in 64 KiB, 40.0 k in L1d, 40.0 k in L2; they wait
          about 2.40 M cycles.
    sure: high; every reference was counted.
 \
  A loop steps over whole lines  [interchange]
    seen: 21.4 % of misses: wave.c:42 comes back to a line of heap block
-         allocated at wave.c:60 (main) only after a median of 18.4 k other lines
-         (1.12 MiB). The stride in the loop at wave.c:41 (columns) is 4 KiB
+         allocated at wave.c:60 (main) only after a median of 20.1 k other lines
+         (1.23 MiB). The stride in the loop at wave.c:41 (columns) is 4 KiB
          (99 % of the steps seen): at most 8 bytes of each 64 B line are used
          before it is left.
    try:  Interchange it with the loop at wave.c:40 (columns), so that the next
          iteration uses the next bytes of the line; or transpose the data, so
          that data used together is side by side. It helps in caches of less
-         than 1.22 MiB.
+         than 1.23 MiB.
    gain: Up to 26.2 k misses in 64 KiB, 26.2 k in L1d, 26.2 k in L2; they wait
          about 1.57 M cycles.
    sure: high; every reference was counted; 99 % of 1,000 steps are alike.
@@ -82,11 +82,11 @@ For a cache of 64 KiB:
  A loop comes back to all its data  [tiling]
    seen: 21.4 % of misses: the loop at wave.c:51 (rows) goes through its data of
          heap block allocated at wave.c:60 (main) in order, and wave.c:52 comes
-         back to a line only after a median of 18.4 k other lines (1.12 MiB), in
+         back to a line only after a median of 20.1 k other lines (1.23 MiB), in
          a later iteration of the loop at wave.c:50 (rows).
    try:  Cut it into tiles of less than 64 KiB, and do all the work of the loop
          around it on one tile before going on to the next. It helps in caches
-         of less than 1.22 MiB.
+         of less than 1.23 MiB.
    gain: Up to 30.0 k misses in 64 KiB, 30.0 k in L1d, 30.0 k in L2; they wait
          about 1.80 M cycles.
    sure: high; every reference was counted; 99 % of 1,000 steps are alike.
@@ -101,20 +101,20 @@ For a cache of 2 MiB:
          the prefetcher works, and use huge pages.
    sure: high; every reference was counted.
 $ reusescope advise loops.json --at 64K --format json | python3 -c 'import json, sys; [print(a["rule"], a["loop"] and a["loop"]["line"], a["pays_below_bytes"], [(q["use"]["line"], q["reuse"]["line"], q["median_lines"], q["object"]) for q in a["pairs"]]) for a in json.load(sys.stdin)["profiles"][0]["advice"]]'
-fusion 10 1284480 [(21, 31, 18432, 'grid (wave.c:3)')]
-interchange 41 1284480 [(42, 42, 18432, 'heap block allocated at wave.c:60 (main)')]
-tiling 51 1284480 [(52, 52, 18432, 'heap block allocated at wave.c:60 (main)')]
+fusion 10 1292672 [(21, 31, 20096, 'grid (wave.c:3)')]
+interchange 41 1292672 [(42, 42, 20096, 'heap block allocated at wave.c:60 (main)')]
+tiling 51 1292672 [(52, 52, 20096, 'heap block allocated at wave.c:60 (main)')]
 # A report names the loop around both ends.
 $ reusescope report loops.json --full --at 56K | sed -n '/Worst pairs/,/^$/p'
  Worst pairs  by misses in a cache of 56 KiB
     misses    share    median distance  used, then used again
-    40.0 k   28.6 %   18.4 k  1.12 MiB  wave.c:21 first
+    40.0 k   28.6 %   20.1 k  1.23 MiB  wave.c:21 first
                                      -> wave.c:31 second
                                         both in the loop wave.c:10 main
-    30.0 k   21.4 %   18.4 k  1.12 MiB  wave.c:52 rows
+    30.0 k   21.4 %   20.1 k  1.23 MiB  wave.c:52 rows
                                      -> wave.c:52 rows
                                         both in the loop wave.c:51 rows
-    30.0 k   21.4 %   18.4 k  1.12 MiB  wave.c:42 columns
+    30.0 k   21.4 %   20.1 k  1.23 MiB  wave.c:42 columns
                                      -> wave.c:42 columns
                                         both in the loop wave.c:41 columns
 

@@ -11,7 +11,7 @@ $ reusescope annotate wave.json --at 896K,112M --source-path tree --context 1
                                    72          step(72);
     ...
                                    87          step(87);
-  2,000  1,800      0 2.22 MiB     88          step(88);
+  2,000  1,800      0 2.45 MiB     88          step(88);
                                    89          step(89);
 \
 -- mem.c -----------------------------------------------------------------------
@@ -28,7 +28,7 @@ $ reusescope annotate wave.json --at 112M,28K --source-path tree --function rela
    0 % of misses in a cache of 112 MiB, 2.6 % of references
             misses in   median
    refs   112M    28K    dist.   line  source
-  2,000      0  1,800 2.22 MiB     88          step(88);
+  2,000      0  1,800 2.45 MiB     88          step(88);
 $ reusescope annotate wave.json --at 896K --file mem
 -- mem.c -----------------------------------------------------------------------
    0.55 % of misses in a cache of 896 KiB, 6.49 % of references
@@ -66,7 +66,7 @@ $ reusescope annotate long.json --at 896K --file mem
 $ reusescope annotate wave.json --at 896K --format csv
 profile,file,line,function,size_bytes,references,misses,cold,invalidated,median_lines,error
 0,"/home/u/wave/src/solver.c",71,"sweep",917504,70000,70000,70000,0,,0
-0,"/home/u/wave/src/solver.c",88,"relax",917504,2000,1800,0,0,36409,0
+0,"/home/u/wave/src/solver.c",88,"relax",917504,2000,1800,0,0,40164,0
 0,"mem.c",10,"copy",917504,5000,400,0,0,0,7
 $ reusescope annotate wave.json --at 896K --all -o wave.csv && wc -l < wave.csv
 4
@@ -130,17 +130,17 @@ $ reusescope report wave.json --full --at 896K | sed -n '/Worst lines/,$p'
        400    0.6 %    8.0 %     5,000  mem.c:10 copy
    +-7 (row 3): references that may belong to rows dropped from a full table.
  - solver.c:71: all its misses are first touches: streaming through new memory.
- - solver.c:88: data returns after a median of 2.22 MiB, more than 896 KiB can
+ - solver.c:88: data returns after a median of 2.45 MiB, more than 896 KiB can
    hold; last used at solver.c:71.
- - mem.c:10: 8 % of references return after a median of 3.75 MiB, more than
+ - mem.c:10: 8 % of references return after a median of 3.67 MiB, more than
    896 KiB can hold; last used by this same line.
 \
  Worst pairs  by misses in a cache of 896 KiB
     misses    share    median distance  used, then used again
-     1,800    2.5 %   36.9 k  2.25 MiB  /home/u/wave/src/solver.c:71 sweep
+     1,800    2.5 %   40.2 k  2.45 MiB  /home/u/wave/src/solver.c:71 sweep
                                      -> /home/u/wave/src/solver.c:88 relax
                                         both called from solver.c:20 solve
-       393    0.5 %   61.4 k  3.75 MiB  mem.c:10 copy
+       393    0.5 %   60.2 k  3.67 MiB  mem.c:10 copy
                                      -> mem.c:10 copy
    +-7 (row 2): references that may belong to rows dropped from a full table.
 \

@@ -59,9 +59,9 @@ $ reusescope report wave.json --machine ./here.caches --section lines
     16.0 k    0.1 %        400    8.0 %     5,000  mem.c:10 copy
    +-7 (row 3): references that may belong to rows dropped from a full table.
  - solver.c:71: all its misses are first touches: streaming through new memory.
- - solver.c:88: data returns after a median of 2.22 MiB, more than L2 holds;
+ - solver.c:88: data returns after a median of 2.45 MiB, more than L2 holds;
    last used at solver.c:71.
- - mem.c:10: 8 % of references return after a median of 3.75 MiB, more than
+ - mem.c:10: 8 % of references return after a median of 3.67 MiB, more than
    L2 holds; last used by this same line.
 $ reusescope report wave.json --machine ./here.caches --at L2 --section lines | sed -n 3,5p
  Worst lines  by misses in L2 (896 KiB)

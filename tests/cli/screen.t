@@ -34,9 +34,9 @@ $ reusescope report
     17.5 M  99.3 %  70.0 k  70.0 k  70.0 k  /home/u/wave/src/solver.c:71 sweep
      all its misses are first touches: streaming through new memory
      108 k   0.6 %   1,800   1,800       0  /home/u/wave/src/solver.c:88 relax
-     data returns after a median of 2.22 MiB, more than L2 holds
+     data returns after a median of 2.45 MiB, more than L2 holds
     24.0 k   0.1 %     400     400       0  mem.c:10 copy
-     8 % of references return after a median of 3.75 MiB, more than L2 holds
+     8 % of references return after a median of 3.67 MiB, more than L2 holds
 \
  Next  reusescope report -o report.html       one page: drag the cache size
        reusescope annotate                    source lines with their misses
@@ -119,9 +119,9 @@ $ reusescope report cpp.json | sed -n '/^ Worst lines/,/^$/p'
     17.5 M  99.3 %  70.0 k  70.0 k  70.0 k  /home/u/wave/src/solver.c:71 sweep
      all its misses are first touches: streaming through new memory
      108 k   0.6 %   1,800   1,800       0  solver.c:21 solve
-     data returns after a median of 2.25 MiB, more than L2 holds
+     data returns after a median of 2.45 MiB, more than L2 holds
     24.0 k   0.1 %     400     400       0  ....cpp:9 bool operator< <>(Box<>...
-     8 % of references return after a median of 3.75 MiB, more than L2 holds
+     8 % of references return after a median of 3.67 MiB, more than L2 holds
 \
 $ reusescope report cpp.json --full-names --section lines | tail -n +5 | head -4
     17.5 M   99.3 %     70.0 k  100.0 %    70.0 k  ...wave/src/solver.c:71 sweep
@@ -152,9 +152,9 @@ $ reusescope report nodebug.json | sed -n '/^ Worst lines/,/^$/p'
     17.5 M  99.3 %  70.0 k  70.0 k  70.0 k  sweep in /usr/bin/wave
      all its misses are first touches: streaming through new memory
      108 k   0.6 %   1,800   1,800       0  relax in /usr/bin/wave
-     data returns after a median of 2.22 MiB, more than L2 holds
+     data returns after a median of 2.45 MiB, more than L2 holds
     24.0 k   0.1 %     400     400       0  copy in /usr/bin/wave
-     8 % of references return after a median of 3.75 MiB, more than L2 holds
+     8 % of references return after a median of 3.67 MiB, more than L2 holds
 \
 $ /usr/bin/python3 -c '
 > import json
@@ -182,10 +182,10 @@ $ reusescope report --section objects,pairs
 \
  Worst pairs  by cycles lost: L2 15, L3 60, memory 250 (typical)
     cycles    share    median distance  used, then used again
-     108 k    0.6 %   36.9 k  2.25 MiB  /home/u/wave/src/solver.c:71 sweep
+     108 k    0.6 %   40.2 k  2.45 MiB  /home/u/wave/src/solver.c:71 sweep
                                      -> /home/u/wave/src/solver.c:88 relax
                                         both called from solver.c:20 solve
-    23.6 k    0.1 %   61.4 k  3.75 MiB  mem.c:10 copy
+    23.6 k    0.1 %   60.2 k  3.67 MiB  mem.c:10 copy
                                      -> mem.c:10 copy
    +-7 (row 2): references that may belong to rows dropped from a full table.
 \

@@ -25,7 +25,7 @@ static void assert_sums(struct rsc_profile *profile) {
             assert_true(stacks.stacks[k].first + stacks.stacks[k].depth <= stacks.path_count);
         }
         assert_int_equal(references, profile->references);
-        assert_int_equal(misses, rsc_profile_coarse_misses(profile, sizes[i]));
+        assert_int_equal(misses, rsc_profile_misses(profile, sizes[i]));
     }
     rsc_stacks_free(&stacks);
     rsc_profile_free(profile);

@@ -304,7 +304,7 @@ int rsc_advise(struct rsc_advices *advices, const struct rsc_profile *profile, c
     *advices = (struct rsc_advices){.size_bytes = evidence.size.bytes};
     if (!profile->references || rsc_profile_is_requests(profile))
         return 0; /* the rules do not apply to whole objects */
-    evidence.misses = rsc_profile_coarse_misses(profile, lines);
+    evidence.misses = rsc_profile_misses(profile, lines);
     evidence.miss_ratio = rsc_profile_miss_ratio(profile, lines);
     evidence.miss_cycles = rsc_machine_cycles_beyond(style->machine, evidence.size.bytes);
     advices->items = calloc(RULES, sizeof *advices->items);

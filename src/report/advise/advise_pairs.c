@@ -38,11 +38,12 @@ static const struct rsc_code_row *row_of_pc(const struct rsc_profile *profile, u
 }
 
 const struct rsc_code_row *rsc_worst_of_line(const struct rsc_evidence *evidence, const struct rsc_rank *line) {
+    const struct rsc_split split = rsc_split_at(evidence->profile, evidence->size.lines);
     const struct rsc_code_row *worst = NULL;
     uint64_t most = 0;
     for (size_t i = 0; i < line->row_count; i++) {
         const struct rsc_code_row *row = line->rows[i];
-        uint64_t misses = row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, evidence->size.lines);
+        uint64_t misses = row->cold + row->invalidated + rsc_split_far(&split, &row->rd);
         if (!worst || misses > most) worst = row, most = misses;
     }
     return worst;
@@ -172,11 +173,12 @@ static enum rsc_pair_shape shape_of(const struct rsc_evidence *evidence, struct 
 }
 
 static const struct rsc_pair_row *heaviest(const struct rsc_evidence *evidence, const struct rsc_rank *rank) {
+    const struct rsc_split split = rsc_split_at(evidence->profile, evidence->size.lines);
     const struct rsc_pair_row *most = NULL;
     uint64_t most_misses = 0;
     for (size_t i = 0; i < rank->row_count; i++) {
         const struct rsc_pair_row *row = rank->rows[i];
-        uint64_t misses = rsc_histogram_at_least(&row->rd, evidence->size.lines);
+        uint64_t misses = rsc_split_far(&split, &row->rd);
         if (!most || misses > most_misses) most = row, most_misses = misses;
     }
     return most;

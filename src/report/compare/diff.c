@@ -126,7 +126,7 @@ static void add_item(const struct rsc_diff *diff, struct rsc_diff_row *row, cons
     if (!row->place || item->side == RSC_DIFF_NEW) row->place = &code->place;
     for (size_t i = 0; i < diff->size_count; i++) {
         struct rsc_diff_value *value = &row->misses[item->side][i];
-        uint64_t misses = code->cold + code->invalidated + rsc_histogram_at_least(&code->rd, diff->sizes[i].lines);
+        uint64_t misses = code->cold + code->invalidated + rsc_split_far(&diff->splits[item->side][i], &code->rd);
         value->value += (double)misses;
         value->low += (double)(misses > code->error ? misses - code->error : 0);
         value->high += (double)misses;
@@ -261,6 +261,7 @@ static void add_size(struct rsc_diff *diff, uint64_t bytes, const char *name) {
         diff->unknown_sizes++;
         return;
     }
+    for (int side = 0; side < 2; side++) diff->splits[side][diff->size_count] = rsc_split_at(diff->sides[side], lines);
     struct rsc_diff_size *size = &diff->sizes[diff->size_count++];
     size->bytes = bytes;
     size->lines = lines;

@@ -18,6 +18,7 @@
 #ifndef RSC_REPORT_DIFF_H
 #define RSC_REPORT_DIFF_H
 
+#include "profile/row_misses.h"
 #include "report/report.h"
 
 #define RSC_DIFF_SIZES_MAX 8
@@ -65,6 +66,7 @@ struct rsc_diff_module {
 struct rsc_diff {
     const struct rsc_profile *sides[2];
     struct rsc_diff_size sizes[RSC_DIFF_SIZES_MAX];
+    struct rsc_split splits[2][RSC_DIFF_SIZES_MAX]; /* by side */
     size_t size_count;
     int has_mpki;         /* both sides know their instructions */
     size_t unknown_sizes; /* left out: above a --max-distance, or more than RSC_DIFF_SIZES_MAX */

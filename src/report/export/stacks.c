@@ -183,12 +183,13 @@ static struct left *left_of(struct left *left, size_t count, uint64_t pc) {
 
 static int add_pairs(struct rsc_stacks *stacks, const struct rsc_profile *profile, struct left *left,
                      uint64_t size_lines, int *paths) {
+    const struct rsc_split split = rsc_split_at(profile, size_lines);
     int status = 0;
     for (size_t i = 0; i < profile->pair_count && !status; i++) {
         const struct rsc_pair_row *pair = &profile->pairs[i];
         struct left *row = left_of(left, profile->code_count, pair->reuse.pc);
         if (pair->reuse_context == RSC_NO_CONTEXT || !row) continue;
-        uint64_t references = pair->references, misses = rsc_histogram_at_least(&pair->rd, size_lines);
+        uint64_t references = pair->references, misses = rsc_split_far(&split, &pair->rd);
         if (references > row->references) references = row->references;
         if (misses > row->misses) misses = row->misses;
         row->references -= references;
@@ -239,7 +240,7 @@ static void join_same(struct rsc_stacks *stacks) {
 
 /* References and misses outside all rows of code. */
 static int add_unknown(struct rsc_stacks *stacks, const struct rsc_profile *profile, uint64_t size_lines) {
-    uint64_t references = profile->references, misses = rsc_profile_coarse_misses(profile, size_lines);
+    uint64_t references = profile->references, misses = rsc_profile_misses(profile, size_lines);
     for (size_t i = 0; i < stacks->count; i++) {
         const struct rsc_stack *stack = &stacks->stacks[i];
         references -= stack->references < references ? stack->references : references;
@@ -255,10 +256,10 @@ int rsc_stacks_make(struct rsc_stacks *stacks, const struct rsc_profile *profile
     int paths = 0;
     stacks->count = stacks->path_count = 0;
     if (!left) return RSC_ENOMEM;
+    const struct rsc_split split = rsc_split_at(profile, size_lines);
     for (size_t i = 0; i < profile->code_count; i++) {
         const struct rsc_code_row *row = &profile->code[i];
-        left[i] = (struct left){row, row->references,
-                                row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, size_lines)};
+        left[i] = (struct left){row, row->references, row->cold + row->invalidated + rsc_split_far(&split, &row->rd)};
     }
     if (profile->code_count) qsort(left, profile->code_count, sizeof *left, by_pc);
     int status = add_pairs(stacks, profile, left, size_lines, &paths);

@@ -12,15 +12,19 @@
 /* All misses at each size. */
 struct sums {
     double misses[SIZES];
+    struct rsc_split splits[SIZES];
 };
 
 static void sum_up(struct sums *sums, const struct rsc_profile *profile) {
-    for (uint32_t i = 0; i < SIZES; i++) sums->misses[i] = (double)rsc_profile_coarse_misses(profile, 1ull << i);
+    for (uint32_t i = 0; i < SIZES; i++) {
+        sums->misses[i] = (double)rsc_profile_misses(profile, 1ull << i);
+        sums->splits[i] = rsc_split_at(profile, 1ull << i);
+    }
 }
 
 static int matters(const struct sums *sums, struct rsc_row_counts row) {
     for (uint32_t i = 0; i < SIZES; i++) {
-        double misses = (double)rsc_row_misses(row, 1ull << i);
+        double misses = (double)rsc_row_misses(row, &sums->splits[i]);
         if (misses > 0 && misses >= sums->misses[i] * RSC_PAGE_ROW_SHARE) return 1;
     }
     return 0;

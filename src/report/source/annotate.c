@@ -128,7 +128,7 @@ static int plan_make(struct plan *plan, const struct rsc_profile *profile, const
                      const struct rsc_report_style *style) {
     *plan = (struct plan){.profile = profile};
     choose_sizes(plan, options, style);
-    plan->all_misses = rsc_profile_coarse_misses(profile, plan->rank_size.lines);
+    plan->all_misses = rsc_profile_misses(profile, plan->rank_size.lines);
     if (rsc_ranking_make(&plan->ranking, profile, RSC_RANK_SOURCE, plan->rank_size.lines)) return RSC_ENOMEM;
     if (!options->size_count && !style->at_bytes && rsc_cost_is_known(profile, style->machine)) {
         plan->all_cycles = rsc_cost_of_profile(profile, style->machine);
@@ -395,10 +395,10 @@ static void put_rest(struct page *page) {
                            "(--max-distance).");
     }
     misses = 0;
+    const struct rsc_split split = rsc_split_at(plan->profile, plan->rank_size.lines);
     for (size_t i = 0; i < plan->profile->code_count; i++) {
         const struct rsc_code_row *row = &plan->profile->code[i];
-        if (!rsc_place_has_line(&row->place))
-            misses += row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, plan->rank_size.lines);
+        if (!rsc_place_has_line(&row->place)) misses += row->cold + row->invalidated + rsc_split_far(&split, &row->rd);
     }
     if (!misses) return;
     snprintf(words, sizeof words, "%s of misses are in code without source lines",

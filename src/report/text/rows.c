@@ -47,7 +47,10 @@ static struct part part_of(const struct rsc_profile *profile, const struct rsc_r
         uint64_t lines = size_of(style, i) / profile->made.line_bytes;
         struct rsc_bins bins = counts.rd->bins;
         if (profile->rd_cap && lines > rsc_bin_lo(bins, rsc_bin_of(bins, profile->rd_cap))) part.miss_ratio[i] = NAN;
-        else if (part.references) part.miss_ratio[i] = (double)rsc_row_misses(counts, lines) / (double)part.references;
+        else if (part.references) {
+            const struct rsc_split split = rsc_split_at(profile, lines);
+            part.miss_ratio[i] = (double)rsc_row_misses(counts, &split) / (double)part.references;
+        }
     }
     return part;
 }
@@ -142,7 +145,7 @@ void rsc_put_kinds(struct rsc_text *text, const struct rsc_profile *profile, con
 
 void rsc_put_lines(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
     uint64_t size_lines = profile->lines_at_bytes / profile->made.line_bytes, uncertain = 0;
-    uint64_t all = rsc_profile_coarse_misses(profile, size_lines ? size_lines : 1);
+    uint64_t all = rsc_profile_misses(profile, size_lines ? size_lines : 1);
     int wide = style->width >= 64;
     if (!profile->line_count) {
         rsc_text_paragraph(text, 3, style->width, "No line was touched.");

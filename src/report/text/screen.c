@@ -423,7 +423,7 @@ static void put_worst(struct rsc_text *text, const struct screen *screen) {
     if (!failed && worst.by_cycles) rsc_ranking_by_cycles(&lines, style->machine);
     worst.why = (struct rsc_why){&lines, &pairs, size, style->unicode, style->machine};
     worst.all = worst.by_cycles ? rsc_cost_of_profile(profile, style->machine)
-                                : (double)rsc_profile_coarse_misses(profile, size.lines);
+                                : (double)rsc_profile_misses(profile, size.lines);
     text->modules_known = has_modules(profile);
     if (!failed && !own && text->modules_known) put_no_lines(text, style, &lines);
     if (!failed && (!lines.count || !(lines.ranks[0].cost > 0)))

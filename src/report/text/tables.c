@@ -152,6 +152,7 @@ static struct part *parts_of(const struct rsc_profile *profile, enum rsc_table_b
     static int (*const orders[])(const void *, const void *) = {NULL,        by_module, by_file,
                                                                 by_function, by_loop,   by_line};
     struct part *parts = malloc((profile->code_count + 1) * sizeof *parts);
+    const struct rsc_split split = rsc_split_at(profile, lines);
     size_t joined = 0, rows = 0;
     if (!parts) return NULL;
     for (size_t i = 0; i < profile->code_count; i++) {
@@ -160,7 +161,7 @@ static struct part *parts_of(const struct rsc_profile *profile, enum rsc_table_b
         struct rsc_row_counts counts = rsc_row_counts(&rsc_row_table_code, row);
         parts[rows++] =
             (struct part){&row->place, row->place.loop ? &profile->loops[row->place.loop - 1] : NULL, row->references,
-                          rsc_row_misses(counts, lines), machine ? rsc_cost_of_row(profile, counts, machine) : 0};
+                          rsc_row_misses(counts, &split), machine ? rsc_cost_of_row(profile, counts, machine) : 0};
     }
     qsort(parts, rows, sizeof *parts, orders[by]);
     for (size_t i = 0; i < rows; i++) {
@@ -287,7 +288,7 @@ static int code_table(const struct rsc_result *result, const struct rsc_report_s
                 rsc_text_put(&out, ", %s", rsc_cycles_words(machine, room).text);
             }
             rsc_text_put(&out, "\n");
-            put_parts(&out, parts, part_count, by, style, rsc_profile_coarse_misses(profiles[i], size.lines),
+            put_parts(&out, parts, part_count, by, style, rsc_profile_misses(profiles[i], size.lines),
                       machine ? rsc_cost_of_profile(profiles[i], machine) : 0);
         }
         free(parts);

@@ -7,12 +7,14 @@
 #include "report/draw/units.h"
 
 /* The instruction of a rank with most misses. */
-static const struct rsc_place *worst_place(const struct rsc_rank *rank, uint64_t size_lines) {
+static const struct rsc_place *worst_place(const struct rsc_why *why, const struct rsc_rank *rank,
+                                           uint64_t size_lines) {
+    const struct rsc_split split = rsc_split_at(why->lines->profile, size_lines);
     const struct rsc_code_row *worst = NULL;
     uint64_t most = 0;
     for (size_t i = 0; i < rank->row_count; i++) {
         const struct rsc_code_row *row = rank->rows[i];
-        uint64_t misses = row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, size_lines);
+        uint64_t misses = row->cold + row->invalidated + rsc_split_far(&split, &row->rd);
         if (worst && misses <= most) continue;
         worst = row;
         most = misses;
@@ -83,7 +85,7 @@ struct rsc_why_words rsc_why_line(const struct rsc_why *why, const struct rsc_ra
         snprintf(words.reason, sizeof words.reason, "mostly lines that another thread had written in between");
         return words;
     }
-    say_use(why, worst_place(rank, size.lines), words.use, sizeof words.use);
+    say_use(why, worst_place(why, rank, size.lines), words.use, sizeof words.use);
     uint64_t median = rsc_rank_median(why->lines, rank, 0);
     if (median >= size.lines) {
         show_distance(why, median, distance, sizeof distance);

@@ -92,7 +92,7 @@ static int is_worth_a_row(const struct worst *worst, const struct rsc_rank *rank
 
 static int begin(struct worst *worst, enum rsc_ranked what, size_t most) {
     worst->size = rsc_rank_size(worst->profile, worst->style, worst->style->at_bytes);
-    worst->all_misses = rsc_profile_coarse_misses(worst->profile, worst->size.lines);
+    worst->all_misses = rsc_profile_misses(worst->profile, worst->size.lines);
     if (rsc_ranking_make(&worst->ranking, worst->profile, what, worst->size.lines)) {
         worst->text->failed = 1;
         return -1;
