@@ -321,6 +321,7 @@ static int search(struct front *front, CXCursor tree, struct search *search) {
 void front_forget_assigned(struct front *front, CXCursor tree, const char *why) {
     struct search forget = {.why = why};
     search(front, tree, &forget);
+    front_vector_forget(front, tree);
 }
 
 int front_assigns_variable(struct front *front, CXCursor tree, CXCursor variable) {
@@ -344,6 +345,7 @@ void front_forget_references(struct front *front, CXCursor call) {
 
 void front_forget_globals(struct front *front, CXCursor call) {
     front_forget_assigned(front, call, "may change in a call");
+    front_vector_forget_globals(front);
     for (size_t i = 0; i < front->binding_count; i++) {
         struct binding *binding = &front->binding[i];
         struct value value;
@@ -376,6 +378,7 @@ static enum CXChildVisitResult look_for_address(CXCursor cursor, CXCursor parent
 
 void front_find_addresses(struct front *front, CXCursor body) {
     front->clang.visitChildren(body, look_for_address, front);
+    front_vector_escapes(front, body);
 }
 
 static struct front *sorting; /* qsort passes no context; the front end runs in a separate process, on one thread */

@@ -2,13 +2,11 @@
  * clang_cxx.c - what C++ adds: std::vector and std::array, references, range-for loops and members of *this.
  *
  * A std::array is its elements. A std::vector is a pointer at a fixed place, like grid->data in C: its elements are an
- * array of their own. Its size is the number it was declared or resized with outside of loops, or comes from
- * --set 'v.size()=NUMBER'. A reference is bound as a pointer to what it refers to; a use of it is a use of that.
+ * array of their own. Its size is what clang_vector.c knows of it, or comes from --set 'v.size()=NUMBER'. A reference is bound as a pointer to what it refers to; a use of it is a use of that.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "loops/front/clang_loop.h"
 
 enum container { CONTAINER_NONE, CONTAINER_VECTOR, CONTAINER_ARRAY };
@@ -26,6 +24,8 @@ static enum container container_of(struct front *front, CXType type) {
     front->clang.disposeString(spelling);
     return found;
 }
+
+int type_is_vector(struct front *front, CXType type) { return container_of(front, type) == CONTAINER_VECTOR; }
 
 static int is_reference(struct front *front, CXCursor variable) {
     CXType type = front->clang.getCanonicalType(front->clang.getCursorType(variable));
@@ -109,25 +109,6 @@ int front_cxx_place(struct front *front, CXCursor call, struct place *place) {
     return 1;
 }
 
-/* ---- sizes ---- */
-
-static struct front_size *size_of(struct front *front, CXCursor variable) {
-    variable = front->clang.getCanonicalCursor(variable);
-    for (size_t i = 0; i < front->size_count; i++)
-        if (front->clang.equalCursors(front->sizes[i].variable, variable)) return &front->sizes[i];
-    if (RSC_GROW(front->sizes, front->size_room, front->size_count + 1)) return front_no_memory(front), NULL;
-    front->sizes[front->size_count] = (struct front_size){.variable = variable, .count = -1};
-    return &front->sizes[front->size_count++];
-}
-
-static void set_size(struct front *front, CXCursor variable, CXCursor number) {
-    struct front_size *size = size_of(front, variable);
-    struct value value;
-    int64_t count;
-    front_eval(front, number, &value);
-    if (size) size->count = value_is_constant(&value, &count) && !front->at ? count : -1;
-}
-
 /* How many elements a container has; -1 if not known. */
 static int64_t count_elements(struct front *front, CXCursor object, const char *text) {
     CXType type = front_type(front, object);
@@ -135,9 +116,7 @@ static int64_t count_elements(struct front *front, CXCursor object, const char *
     if (front_setting(front, text, &count)) return count;
     if (container_of(front, type) == CONTAINER_ARRAY)
         return front_elements_of_type(front, type, NULL, &count) ? count : -1;
-    if (front_kind(front, object) != CXCursor_DeclRefExpr) return -1;
-    struct front_size *size = size_of(front, front->clang.getCursorReferenced(object));
-    return size ? size->count : -1;
+    return front_vector_count(front, object);
 }
 
 static const char *size_text(struct front *front, CXCursor object) {
@@ -173,11 +152,6 @@ int front_cxx_call(struct front *front, CXCursor call, const char *name, struct 
                 .kind = VALUE_POINTER, .array = place.array, .offset = place.offset, .shape = place.shape};
         return 1;
     }
-    if (!front->at && kids.count >= 2 && (!strcmp(name, "resize") || !strcmp(name, "assign")) &&
-        front_kind(front, object) == CXCursor_DeclRefExpr) {
-        set_size(front, front->clang.getCursorReferenced(object), kids.item[1]);
-        return 1;
-    }
     return 0;
 }
 
@@ -209,9 +183,7 @@ int front_cxx_declare(struct front *front, CXCursor variable, CXCursor start) {
     if (is_reference(front, variable)) return front_bind_reference(front, variable, start), 1;
     if (container == CONTAINER_ARRAY) return front_initialise(front, variable, start), 1;
     if (container != CONTAINER_VECTOR || front->at) return 0;
-    start = front_strip(front, start);
-    struct kids kids = front_kids(front, start);
-    if (front_kind(front, start) == CXCursor_CallExpr && kids.count) set_size(front, variable, kids.item[0]);
+    front_vector_declare(front, variable, start);
     return 1;
 }
 

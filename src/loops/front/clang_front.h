@@ -124,6 +124,7 @@ struct front_reduction {
 struct front_size {
     CXCursor variable;
     int64_t count; /* -1: not known */
+    int escapes;   /* a pointer or a lambda may change it at any time: never known */
 };
 
 struct front {
@@ -284,6 +285,15 @@ int front_takes_reference(struct front *front, CXCursor parameter); /* to someth
 /* Whether a type is an array of known length or a std::array, and of what; `element` and `count` may be NULL. */
 int front_elements_of_type(struct front *front, CXType type, CXType *element, int64_t *count);
 void front_bind_reference(struct front *front, CXCursor variable, CXCursor to);
+
+/* clang_vector.c: how many elements a std::vector has. */
+int type_is_vector(struct front *front, CXType type); /* clang_cxx.c */
+int64_t front_vector_count(struct front *front, CXCursor object); /* -1: not known */
+void front_vector_declare(struct front *front, CXCursor variable, CXCursor start);
+void front_vector_run(struct front *front, CXCursor statement); /* what an expression outside of loops changes */
+void front_vector_forget(struct front *front, CXCursor tree); /* sizes that may change somewhere in it */
+void front_vector_forget_globals(struct front *front);
+void front_vector_escapes(struct front *front, CXCursor tree); /* those that pointers and lambdas may change */
 
 /* clang_init.c: writes the initial values of a local array; a gap if they cannot be read. */
 void front_initialise(struct front *front, CXCursor variable, CXCursor start);

@@ -56,6 +56,7 @@
     X(Type_getTemplateArgumentAsType) \
     X(Cursor_getOffsetOfField)        \
     X(Cursor_getStorageClass)         \
+    X(Cursor_getVarDeclInitializer)   \
     X(Cursor_isBitField)              \
     X(Cursor_Evaluate)                \
     X(EvalResult_getKind)             \

@@ -80,7 +80,12 @@ static void outside_if(struct front *front, CXCursor statement) {
     char reason[REASON_BYTES];
     if (kids.count < 2) return;
     int holds = front_condition(front, kids.item[0], reason, sizeof reason);
+    size_t mark = front->undo_count;
     if (holds != 0) look_outside(front, kids.item[1]);
+    if (holds < 0) { /* the other branch starts from the same state */
+        front_undo_to(front, mark);
+        front_vector_forget(front, statement);
+    }
     if (holds != 1 && kids.count > 2) look_outside(front, kids.item[2]);
     if (holds < 0) front_forget_assigned(front, statement, "depends on a condition");
 }
@@ -177,13 +182,19 @@ static void look_outside(struct front *front, CXCursor statement) {
         for (unsigned i = 0; i < kids.count; i++)
             if (front->clang.isStatement(front_kind(front, kids.item[i]))) look_outside(front, kids.item[i]);
         break;
-    case CXCursor_DeclStmt: front_simple(front, statement); break;
+    case CXCursor_DeclStmt:
+        front_simple(front, statement);
+        front_vector_forget(front, statement);
+        break;
     case CXCursor_CallExpr:
         if (front->collecting) note_call(front, statement);
         front_forget_globals(front, statement);
+        front_vector_run(front, statement);
         break;
     default:
-        if (front->clang.isExpression(kind)) front_simple(front, statement);
+        if (!front->clang.isExpression(kind)) break;
+        front_simple(front, statement);
+        front_vector_run(front, statement);
         break;
     }
     front->nesting--;
@@ -196,7 +207,7 @@ void front_function(struct front *front, CXCursor function) {
     front->function_region = UINT32_MAX;
     front->calls[0] = function;
     front->call_depth = 1;
-    front->binding_count = front->undo_count = 0; /* globals too: another function may have changed them */
+    front->binding_count = front->undo_count = front->size_count = 0; /* globals too: other functions change them */
     front_find_addresses(front, body);
     look_outside(front, body);
     front->call_depth = 0;

@@ -1,0 +1,43 @@
+# loops: sources whose numbers are known. Each line: the loop, its references, its distinct lines, or why there are none.
+$ cat > count.py <<'END'
+> import json, sys
+> for loop in json.load(sys.stdin)["loops"]:
+>     if loop["nonaffine"]: print(loop["name"], loop["nonaffine"][0]["reason"])
+>     else: print(loop["name"], loop["references"], loop["distinct"])
+> END
+$ count() { reusescope loops "$@" -t 1 -q --format json -o - 2>/dev/null | /usr/bin/python3 count.py; }
+
+# A std::vector has the size that it was last given; one that may have another is refused.
+$ cat > vector.cc <<'END'
+> #include <vector>
+> void resized() { std::vector<double> v; v.resize(100); for (auto &x : v) x = 1; }
+> void again() { std::vector<double> v(10); v.resize(100); for (auto &x : v) x = 1; }
+> void assigned() { std::vector<double> v(10); v.assign(100, 0.0); for (auto &x : v) x = 1; }
+> void replaced() { std::vector<double> v(10); v = std::vector<double>(100); for (auto &x : v) x = 1; }
+> void listed() { std::vector<double> v{10}; for (auto &x : v) x = 1; }
+> void referred() { std::vector<double> v(10); auto &w = v; w.resize(100); for (auto &x : v) x = 1; }
+> void pushed() { std::vector<double> v(10); v.push_back(1); for (auto &x : v) x = 1; }
+> static void grow(std::vector<double> &v) { v.resize(100); }
+> void called() { std::vector<double> v(10); grow(v); for (auto &x : v) x = 1; }
+> void maybe(int c) { std::vector<double> v(10); if (c) v.resize(100); for (auto &x : v) x = 1; }
+> void pointed() { std::vector<double> v(10); auto *p = &v; p->resize(100); for (auto &x : v) x = 1; }
+> void lambda() { std::vector<double> v(10); auto f = [&] { v.resize(100); }; f(); for (auto &x : v) x = 1; }
+> static void add(std::vector<double> &to, int at) { to[at] += 1; }
+> void kept() { std::vector<double> v(100); for (int i = 0; i < 9; i++) add(v, i); for (auto &x : v) x = 1; }
+> double a[100]; void other(int c) { int n = 5; if (c) n = 10; else for (int i = 0; i < n; i++) a[i] = 1; }
+> END
+$ count vector.cc
+resized:2 100 13
+again:3 100 13
+assigned:4 100 13
+replaced:5 100 13
+listed:6 1 1
+referred:7 100 13
+pushed:8 loop left out: v.size() is not known (--set 'v.size()=NUMBER' gives it)
+called:10 loop left out: v.size() is not known (--set 'v.size()=NUMBER' gives it)
+maybe:11 loop left out: v.size() is not known (--set 'v.size()=NUMBER' gives it)
+pointed:12 loop left out: v.size() is not known (--set 'v.size()=NUMBER' gives it)
+lambda:13 loop left out: v.size() is not known (--set 'v.size()=NUMBER' gives it)
+kept:15 18 2
+kept:15.2 100 13
+other:16 5 1
