@@ -41,3 +41,18 @@ lambda:13 loop left out: v.size() is not known (--set 'v.size()=NUMBER' gives it
 kept:15 18 2
 kept:15.2 100 13
 other:16 5 1
+
+# A pointer variable and what it points to are two arrays.
+$ cat > pointer.c <<'END'
+> #include <stdlib.h>
+> double *g;
+> void parameter(double *p) { for (int i = 0; i < 100; i++) p[i] = 1; }
+> void local(void) { double *q = malloc(800); for (int i = 0; i < 100; i++) q[i] = 1; }
+> void global(void) { for (int i = 0; i < 100; i++) g[i] = 1; }
+> void moving(double *p) { for (int i = 0; i < 100; i++) *p++ = 1; }
+> END
+$ count pointer.c --count-scalars
+parameter:3 200 14
+local:4 200 14
+global:5 200 14
+moving:6 300 14

@@ -141,14 +141,19 @@ static uint32_t add_array(struct front *front, const char *name, const struct sh
 }
 
 uint32_t front_array_of_variable(struct front *front, CXCursor variable, const struct shape *shape) {
-    struct origin origin = {
-        .variable = variable, .is_private = is_private_variable(front, variable), .holder = UINT32_MAX};
+    struct origin origin = {.variable = variable,
+                            .is_private = is_private_variable(front, variable),
+                            .is_pointer = !shape->rank && shape->element.kind == CXType_Pointer,
+                            .holder = UINT32_MAX};
+    char name[200];
     for (uint32_t i = 0; i < front->program->array_count; i++)
         if (front->origin[i].holder == UINT32_MAX && front->origin[i].is_private == origin.is_private &&
+            front->origin[i].is_pointer == origin.is_pointer &&
             front->clang.equalCursors(front->origin[i].variable, variable))
             return i;
     front->clang.getSpellingLocation(front->clang.getCursorLocation(variable), NULL, NULL, NULL, &origin.declared_at);
-    return add_array(front, front_name(front, variable), shape, &origin);
+    snprintf(name, sizeof name, "%s%.190s", origin.is_pointer ? "&" : "", front_name(front, variable));
+    return add_array(front, name, shape, &origin);
 }
 
 uint32_t front_array_of_pointer(struct front *front, uint32_t holder, int64_t offset, const char *name,

@@ -75,6 +75,7 @@ struct undo {
 struct origin {
     CXCursor variable;
     int is_private;
+    int is_pointer; /* the variable itself, a pointer: what it points to is another array */
     uint32_t holder; /* array that holds the pointer, or UINT32_MAX */
     int64_t holder_offset;
     int pointers_stored;  /* known pointers were stored in it: it may hold any of them */
