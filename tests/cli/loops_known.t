@@ -56,3 +56,20 @@ parameter:3 200 14
 local:4 200 14
 global:5 200 14
 moving:6 300 14
+
+# Data that is threadprivate or thread_local is one array per thread: 8 lines of y, 8 each of x and z per thread.
+$ cat > threads.c <<'END'
+> double x[64], y[64];
+> #pragma omp threadprivate(x)
+> static _Thread_local double z[64];
+> void kernel(void) {
+> #pragma omp parallel for
+>     for (int i = 0; i < 64; i++)
+>         for (int j = 0; j < 64; j++) x[j] += y[j] + z[j];
+> }
+> END
+$ reusescope loops threads.c -t 1,4 -q --format json -o - | grep -o '"t":.,\|"distinct":[0-9]*,"mrc'
+"t":1,
+"distinct":24,"mrc
+"t":4,
+"distinct":72,"mrc

@@ -111,7 +111,7 @@ static int read_clause(struct rsc_omp *omp, struct rsc_arena *arena, const char 
 /* Reads one directive from omp->text. */
 static int read_directive(struct rsc_omp *omp, struct rsc_arena *arena) {
     static const char *const ignored[] = {"simd",    "atomic",  "critical", "flush",
-                                          "declare", "section", "ordered",  "threadprivate"};
+                                          "declare", "section", "ordered"};
     const char *at = skip_space(omp->text);
     int names = 1;
     while (*at) {
@@ -122,6 +122,11 @@ static int read_directive(struct rsc_omp *omp, struct rsc_arena *arena) {
         }
         const char *word = at;
         at += length;
+        if (names && is_word(word, length, "threadprivate")) {
+            char *list = in_parentheses(arena, &at);
+            omp->is_ignored = omp->is_threadprivate = 1; /* nothing that runs */
+            return list ? add_names(omp, arena, list) : 0;
+        }
         if (names) {
             int known = 1;
             if (is_word(word, length, "parallel")) omp->is_parallel = 1;

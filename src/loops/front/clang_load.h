@@ -40,6 +40,7 @@
     X(getCanonicalCursor)             \
     X(getCursorDefinition)            \
     X(getCursorSemanticParent)        \
+    X(getCursorTLSKind)               \
     X(equalCursors)                   \
     X(Cursor_isNull)                  \
     X(getCursorType)                  \
