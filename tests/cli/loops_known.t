@@ -73,3 +73,27 @@ $ reusescope loops threads.c -t 1,4 -q --format json -o - | grep -o '"t":.,\|"di
 "distinct":24,"mrc
 "t":4,
 "distinct":72,"mrc
+
+# Two names of the same memory are one array.
+$ cat > alias.c <<'END'
+> typedef double row[100];
+> double m[100][100];
+> void typed(void) { row *a = m; for (int i = 0; i < 100; i++) for (int j = 0; j < 100; j++) a[i][j] = m[i][j]; }
+> void through(double *p) { void *v = p; row *a = v; for (int i = 0; i < 100; i++) a[i][0] = p[100 * i]; }
+> void cast(double *p) { for (int k = 0; k < 2; k++) { row *a = (row *)p; for (int i = 0; i < 100; i++) a[i][0] = p[100 * i]; } }
+> void choice(int c, double *p, double *q) { double *r = c ? p : q; for (int i = 0; i < 100; i++) r[i] = p[i] + q[i]; }
+> END
+$ cat > alias.cc <<'END'
+> void again(double *p) { auto a = reinterpret_cast<double (*)[100]>(p); for (int i = 0; i < 100; i++) a[i][0] = p[100 * i]; }
+> void same(const double *p) { auto a = const_cast<double *>(p); for (int i = 0; i < 100; i++) a[i] = p[i]; }
+> void braces(double *p) { double *a{p}; for (int i{0}; i < 100; i++) a[i] = p[i]; }
+> END
+$ count alias.c
+typed:3 20000 1250
+through:4 200 100
+cast:5 400 100
+choice:6 c is not known (--set c=NUMBER gives it)
+$ count alias.cc
+again:1 200 100
+same:2 200 13
+braces:3 200 13

@@ -110,8 +110,7 @@ static int read_clause(struct rsc_omp *omp, struct rsc_arena *arena, const char 
 
 /* Reads one directive from omp->text. */
 static int read_directive(struct rsc_omp *omp, struct rsc_arena *arena) {
-    static const char *const ignored[] = {"simd",    "atomic",  "critical", "flush",
-                                          "declare", "section", "ordered"};
+    static const char *const ignored[] = {"simd", "atomic", "critical", "flush", "declare", "section", "ordered"};
     const char *at = skip_space(omp->text);
     int names = 1;
     while (*at) {

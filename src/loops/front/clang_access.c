@@ -288,7 +288,7 @@ void front_store(struct front *front, CXCursor target, const struct value *value
         if (front_shape_of_variable(front, place.variable, &shape, reason, sizeof reason))
             value_opaque(&now, "%s", reason);
         else now.shape = shape; /* use the pointer type of the variable */
-    } else if (type.kind == CXType_Pointer && now.kind == VALUE_OPAQUE && !front->at) {
+    } else if (type.kind == CXType_Pointer && now.kind == VALUE_OPAQUE && !front->at && !now.is_choice) {
         first_pointer(front, place.variable, &now); /* malloc(): a separate array, like a pointer parameter */
     } else if (!type_is_integer(type) || now.kind == VALUE_POINTER) {
         value_opaque(&now, "%.60s is not an integer", front_name(front, place.variable));

@@ -24,9 +24,12 @@ int front_setting(struct front *front, const char *name, int64_t *value) {
 /* The size expressions of a declarator, innermost first: all expressions before the initial value. */
 static unsigned size_expressions(struct front *front, CXCursor variable, CXCursor *sizes, unsigned room) {
     struct kids kids = front_kids(front, variable);
+    CXCursor start = front->clang.Cursor_getVarDeclInitializer(variable);
     unsigned count = 0;
     for (unsigned i = 0; i < kids.count && count < room; i++)
-        if (front->clang.isExpression(front_kind(front, kids.item[i]))) sizes[count++] = kids.item[i];
+        if (front->clang.isExpression(front_kind(front, kids.item[i])) &&
+            !front->clang.equalCursors(kids.item[i], start))
+            sizes[count++] = kids.item[i];
     return count;
 }
 

@@ -378,9 +378,14 @@ static void eval_conditional(struct front *front, CXCursor cursor, struct value 
     if (holds < 0) {
         if (reads) front_gap(front, cursor, "which side is read is not affine: %s", reason);
         value_opaque(value, "%s", reason);
+        value->is_choice = type.kind == CXType_Pointer;
         return;
     }
     front_eval(front, kids.item[holds ? 1 : 2], value);
+}
+
+static int is_scalar(CXType type) {
+    return type_is_integer(type) || type_is_floating(type) || type.kind == CXType_Pointer;
 }
 
 static int is_statement(enum CXCursorKind kind) { return kind >= CXCursor_FirstStmt && kind <= CXCursor_LastStmt; }
@@ -431,7 +436,16 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
     }
     case CXCursor_ArraySubscriptExpr:
     case CXCursor_MemberRefExpr: front_load(front, cursor, value); break;
+    case CXCursor_InitListExpr: /* int i{0} */
+        kids = front_kids(front, cursor);
+        if (kids.count > 1 || !is_scalar(front_type(front, cursor))) eval_all(front, cursor, value, "a list of values");
+        else if (kids.count) front_eval(front, kids.item[0], value);
+        else value_constant(value, 0);
+        break;
     case CXCursor_CXXStaticCastExpr:
+    case CXCursor_CXXReinterpretCastExpr:
+    case CXCursor_CXXConstCastExpr:
+    case CXCursor_CXXDynamicCastExpr:
     case CXCursor_CXXFunctionalCastExpr:
     case CXCursor_CStyleCastExpr: {
         CXType type = front_type(front, cursor);

@@ -52,6 +52,7 @@ struct value {
     struct rsc_affine offset; /* bytes */
     struct shape shape;
     /* OPAQUE */
+    int is_choice; /* one of several pointers: not a separate array */
     char reason[REASON_BYTES];
 };
 

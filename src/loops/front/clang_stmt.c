@@ -76,31 +76,19 @@ void front_paths(struct front *front, void (*body)(struct front *front, void *da
 }
 
 static void declare(struct front *front, CXCursor variable) {
-    struct kids kids = front_kids(front, variable);
     CXType type = front_type(front, variable);
     struct binding *binding = front_variable(front, variable);
     struct value value;
     if (!binding) return;
     binding->in_parallel = front->in_parallel && front->clang.Cursor_getStorageClass(variable) != CX_SC_Static;
-    unsigned sizes = 0; /* size expressions precede the initial value */
-    CXType level = type;
-    if (level.kind == CXType_Pointer) level = front->clang.getCanonicalType(front->clang.getPointeeType(level));
-    for (; type_is_array(level); level = front->clang.getCanonicalType(front->clang.getArrayElementType(level)))
-        sizes += level.kind != CXType_IncompleteArray;
-    unsigned expressions = 0;
-    for (unsigned i = 0; i < kids.count; i++)
-        expressions += front->clang.isExpression(front_kind(front, kids.item[i])) != 0;
-    int has_start =
-        kids.count && front->clang.isExpression(front_kind(front, kids.item[kids.count - 1])) && expressions > sizes;
-    if (!has_start && expressions && !type_is_array(type) && type.kind != CXType_Pointer) has_start = 1;
-    if (!has_start) {
+    CXCursor start = front->clang.Cursor_getVarDeclInitializer(variable);
+    if (front->clang.Cursor_isNull(start)) {
         if (type_is_integer(type)) {
             value_opaque(&value, "%.60s has no value yet", front_name(front, variable));
             front_bind(front, binding, &value);
         }
         return;
     }
-    CXCursor start = kids.item[kids.count - 1];
     if (front_cxx_declare(front, variable, start)) return;
     if (type_is_array(type)) return front_initialise(front, variable, start);
     if (type.kind == CXType_Record) {
@@ -124,7 +112,7 @@ static void declare(struct front *front, CXCursor variable) {
     } else if (type.kind == CXType_Pointer) {
         struct shape shape;
         char reason[REASON_BYTES];
-        if (value.kind == VALUE_OPAQUE && !front->at) return; /* malloc(): a separate array */
+        if (value.kind == VALUE_OPAQUE && !front->at && !value.is_choice) return; /* malloc(): a separate array */
         if (value.kind == VALUE_POINTER) {
             if (front_shape_of_variable(front, variable, &shape, reason, sizeof reason))
                 value_opaque(&value, "%s", reason);
