@@ -303,9 +303,12 @@ void front_initialise(struct front *front, CXCursor variable, CXCursor start);
 /* clang_expr.c */
 void front_eval(struct front *front, CXCursor cursor, struct value *value);
 void front_convert(struct front *front, CXType to, struct value *value); /* opaque if the value may not fit */
-int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room); /* 1, 0, or -1 with the reason */
 int front_has_references(struct front *front, CXCursor cursor);
 int front_touches_memory(struct front *front, CXCursor cursor);
+
+/* clang_condition.c */
+int front_is_comparison(enum CXBinaryOperatorKind op);
+int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room); /* 1, 0, or -1 with the reason */
 int front_unsigned_negative(struct front *front, CXCursor side, const struct value *value); /* may it be compared so? */
 
 /*
