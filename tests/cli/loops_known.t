@@ -97,3 +97,21 @@ $ count alias.cc
 again:1 200 100
 same:2 200 13
 braces:3 200 13
+
+# A static variable is initialised once, before: 4 references in each step.
+$ cat > static.c <<'END'
+> #include <stdlib.h>
+> double a[100];
+> static void step(int i) { static double x = 3, table[4] = {1, 2, 3}; static int at = 2; x += a[i]; table[at] = 1; }
+> void steps(void) { for (int i = 0; i < 100; i++) step(i); }
+> void counter(void) { for (int i = 0; i < 100; i++) { static int k = 0; a[k] = 1; k++; } }
+> void bound(void) { static int n = 50; for (int i = 0; i < n; i++) a[i] = 1; n++; }
+> void moving(void) { for (int i = 0; i < 10; i++) { static double *p = a; *p++ = 1; } }
+> void buffer(void) { static double *p = NULL; if (!p) p = malloc(800); for (int i = 0; i < 100; i++) p[i] = 1; }
+> END
+$ count static.c --count-scalars
+steps:4 400 15
+counter:5 subscript k is not affine: k is static: it keeps its value between calls (--set k=NUMBER gives it)
+bound:6 loop left out: bound is not affine: n is static: it keeps its value between calls (--set n=NUMBER gives it)
+moving:7 p is static: it keeps its value between calls
+buffer:8 200 14

@@ -75,6 +75,32 @@ void front_paths(struct front *front, void (*body)(struct front *front, void *da
     front->flushed = flushed;
 }
 
+/*
+ * A static variable was initialised before: no references. Its initial value is its value if the function does not
+ * change it. Returns 1 if that is all, 0 if the value is to be read.
+ */
+static int declare_static(struct front *front, CXCursor variable, CXCursor start) {
+    CXCursor function = front->clang.getCursorDefinition(front->clang.getCursorSemanticParent(variable));
+    CXType type = front_type(front, variable);
+    struct binding *binding = front_variable(front, variable);
+    struct value value;
+    if (!binding || (!type_is_integer(type) && type.kind != CXType_Pointer)) return 1;
+    if (front->clang.Cursor_isNull(function) || !front_assigns_variable(front, front_body(front, function), variable))
+        return 0;
+    const char *name = front_name(front, variable);
+    if (type.kind == CXType_Pointer) {
+        front_eval(front, start, &value);
+        if (value.kind == VALUE_NUMBER && !front->at) return 0; /* NULL: allocated in the first call */
+        value_opaque(&value, "%.60s is static: it keeps its value between calls", name);
+        value.is_choice = 1;
+    } else {
+        value_opaque(&value, "%.50s is static: it keeps its value between calls (--set %.50s=NUMBER gives it)", name,
+                     name);
+    }
+    front_bind(front, binding, &value);
+    return 1;
+}
+
 static void declare(struct front *front, CXCursor variable) {
     CXType type = front_type(front, variable);
     struct binding *binding = front_variable(front, variable);
@@ -89,13 +115,16 @@ static void declare(struct front *front, CXCursor variable) {
         }
         return;
     }
-    if (front_cxx_declare(front, variable, start)) return;
+    int is_static = front->clang.Cursor_getStorageClass(variable) == CX_SC_Static;
+    if (front_cxx_declare(front, variable, start) || (is_static && declare_static(front, variable, start))) return;
     if (type_is_array(type)) return front_initialise(front, variable, start);
     if (type.kind == CXType_Record) {
         front_eval(front, start, &value);
         return;
     }
+    size_t made = front->pending_count;
     front_eval(front, start, &value);
+    if (is_static) front->pending_count = made;
     binding = front_variable(front, variable);
     if (!binding) return;
     int64_t number;
