@@ -115,3 +115,22 @@ counter:5 subscript k is not affine: k is static: it keeps its value between cal
 bound:6 loop left out: bound is not affine: n is static: it keeps its value between calls (--set n=NUMBER gives it)
 moving:7 p is static: it keeps its value between calls
 buffer:8 200 14
+
+# Of _Generic only the chosen branch is read, and not what chooses it.
+$ cat > generic.c <<'END'
+> typedef double real;
+> double a[100], b[100]; float c[100];
+> static double one(double *p, int i) { return p[i]; }
+> static float two(float *p, int i) { return p[i] + p[i + 1]; }
+> double own(void) { double s = 0; for (int i = 0; i < 96; i++) s += _Generic(a[i], float: c[i], double: a[i] + b[i], default: 0); return s; }
+> double other(void) { double s = 0; for (int i = 0; i < 96; i++) s += _Generic(i, long int: c[i], double: a[i] + b[i], default: a[i]); return s; }
+> double call(void) { double s = 0; for (int i = 0; i < 96; i++) s += _Generic(c[0], double: one, float: two)(c, i); return s; }
+> void target(void) { for (int i = 0; i < 96; i++) _Generic(c[i], double: a, float: c)[i] = 0; }
+> double hidden(void) { double s = 0; for (int i = 0; i < 96; i++) s += _Generic(a[i], real: a[i] + b[i], default: a[i]); return s; }
+> END
+$ count generic.c
+own:5 192 24
+other:6 96 12
+call:7 192 7
+target:8 96 6
+hidden:9 which branch _Generic chooses is not known (write the types without typedef names)

@@ -252,6 +252,14 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
     CXCursor callee = front->clang.getCursorReferenced(call);
     const char *name = front_name(front, call);
     int count = front->clang.Cursor_getNumArguments(call);
+    struct kids kids = front_kids(front, call);
+    if (front->clang.Cursor_isNull(callee) && kids.count) { /* _Generic(x, double: f)(x) */
+        CXCursor function = front_strip(front, kids.item[0]);
+        if (front_kind(front, function) == CXCursor_DeclRefExpr) {
+            callee = front->clang.getCursorReferenced(function);
+            name = front_name(front, function);
+        }
+    }
     value_opaque(value, "the result of %.60s is not known", name);
     if (!strncmp(name, "__builtin_", 10)) name += 10;
     if ((!strcmp(name, "expect") || !strcmp(name, "assume_aligned")) && count > 0) {

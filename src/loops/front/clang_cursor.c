@@ -62,6 +62,12 @@ enum CXCursorKind front_kind(struct front *front, CXCursor cursor) { return fron
 CXCursor front_strip(struct front *front, CXCursor cursor) {
     for (;;) {
         enum CXCursorKind kind = front_kind(front, cursor);
+        if (kind == CXCursor_GenericSelectionExpr) {
+            CXCursor chosen = front_generic(front, cursor);
+            if (front->clang.Cursor_isNull(chosen)) return cursor;
+            cursor = chosen;
+            continue;
+        }
         if (kind != CXCursor_UnexposedExpr && kind != CXCursor_ParenExpr) return cursor;
         struct kids kids = front_kids(front, cursor);
         if (kids.count != 1) return cursor;

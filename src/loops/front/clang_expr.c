@@ -461,6 +461,9 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
     case CXCursor_UnaryOperator: eval_unary(front, cursor, value); break;
     case CXCursor_ConditionalOperator: eval_conditional(front, cursor, value); break;
     case CXCursor_CallExpr: front_call(front, cursor, value); break;
+    case CXCursor_GenericSelectionExpr:
+        front_gap(front, cursor, "which branch _Generic chooses is not known (write the types without typedef names)");
+        break;
     case CXCursor_StmtExpr: eval_statements(front, cursor, value); break;
     default: eval_all(front, cursor, value, "it is not an integer"); break;
     }

@@ -196,7 +196,8 @@ struct kids {
 
 /* clang_cursor.c: the syntax tree. */
 struct kids front_kids(struct front *front, CXCursor cursor);
-CXCursor front_strip(struct front *front, CXCursor cursor); /* parentheses and implicit conversions */
+CXCursor front_strip(struct front *front, CXCursor cursor); /* parentheses, implicit conversions, _Generic */
+CXCursor front_generic(struct front *front, CXCursor generic); /* clang_generic.c: its branch; null: not known */
 enum CXCursorKind front_kind(struct front *front, CXCursor cursor);
 const char *front_name(struct front *front, CXCursor cursor); /* in the arena */
 void front_extent(struct front *front, CXCursor cursor, unsigned *start, unsigned *end);

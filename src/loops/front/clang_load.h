@@ -42,6 +42,7 @@
     X(getCursorSemanticParent)        \
     X(getCursorTLSKind)               \
     X(equalCursors)                   \
+    X(equalTypes)                     \
     X(Cursor_isNull)                  \
     X(getCursorType)                  \
     X(getCanonicalType)               \
