@@ -159,7 +159,9 @@ nest "headers:16" function headers @"tests/loops/bounds.c":16 {
 }
 \
 nest "headers:17" function headers @"tests/loops/bounds.c":17 {
-  without @17 "loop left out: a loop without first value, condition or step" "for (i = 50; i-- > 0;) x[i] = 0"
+  for i = 50 to 1 step -1 @17 {
+    write x[i - 1] @17 "x[i]"
+  }
 }
 \
 nest "headers:18" function headers @"tests/loops/bounds.c":18 {

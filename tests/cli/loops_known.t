@@ -134,3 +134,40 @@ other:6 96 12
 call:7 192 7
 target:8 96 6
 hidden:9 which branch _Generic chooses is not known (write the types without typedef names)
+
+# Plain code that is read: loops without a first value or step, do once, assertions, prefetches.
+$ cat > plain.c <<'END'
+> #include <assert.h>
+> double a[100], b[100];
+> void before(void) { int i = 10; for (; i < 50; i++) a[i] = 1; for (; i < 100; i++) a[i] = 2; }
+> void row(void) { int j; for (int i = 0; i < 10; i++) { j = 0; for (; j < 10; j++) a[10 * i + j] = 1; } }
+> void body(void) { for (int i = 0; i < 100;) { a[i] = 1; i += 2; } }
+> void down(void) { int i; for (i = 100; i-- > 0;) a[i] = 1; }
+> void wrap(void) { for (unsigned i = 100; i-- > 0;) a[i] = 1; }
+> void whiles(void) { int i = 100; while (i-- > 0) a[i] = 1; }
+> void once(void) { for (int i = 0; i < 100; i++) do { a[i] = 1; b[i] = 2; } while (0); }
+> void leaves(void) { for (int i = 0; i < 100; i++) do { if (i > 3) break; b[i] = 2; } while (0); }
+> void checks(int n) { for (int i = 0; i < 100; i++) { assert(n > 0 && b[i] > 0); a[i] = 1; } }
+> void ahead(void) { for (int i = 0; i < 92; i++) { __builtin_prefetch(&a[i + 8]); (void)i; a[i] = 1; } }
+> void uneven(void) { for (int i = 0; i < 9;) { if (i == 3) { i++; continue; } a[i] = 1; i++; } }
+> END
+$ { echo '#include <stdexcept>'; cat plain.c; echo 'void thrown() { for (int i{0}; i < 100; i++) { if (a[i] < 0) throw std::runtime_error("less"); b[i] = 1; } }'; } > plain.cc
+$ count plain.c
+before:3 40 6
+before:3.2 50 7
+row:4 100 13
+body:5 50 13
+down:6 100 13
+wrap:7 100 13
+whiles:8 100 13
+once:9 200 26
+leaves:10 a while loop whose trip count is not known: break, goto or return ends the loop early
+checks:11 200 26
+ahead:12 92 12
+uneven:13 loop left out: i does not change by the same step in every iteration
+$ count plain.c -D NDEBUG --function checks
+checks:11 100 13
+$ count plain.cc | grep 'checks\|thrown\|ahead'
+checks:12 200 26
+ahead:13 92 12
+thrown:15 200 26

@@ -28,8 +28,14 @@ static int is_library(struct front *front, CXCursor definition) {
     return front->is_cxx && front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(definition));
 }
 
+/* A prefetch is not counted as a reference; loading its address may be some. */
+static int is_prefetch(const char *name) {
+    return !strcmp(name, "__builtin_prefetch") || !strcmp(name, "_mm_prefetch");
+}
+
 int front_call_is_pure(struct front *front, CXCursor call) {
     const char *name = front_name(front, call);
+    if (is_prefetch(name)) return 1;
     CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(call));
     if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl &&
         !is_library(front, definition))
@@ -261,6 +267,10 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
         }
     }
     value_opaque(value, "the result of %.60s is not known", name);
+    if (is_prefetch(name)) {
+        for (int i = 0; i < count; i++) front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), value);
+        return;
+    }
     if (!strncmp(name, "__builtin_", 10)) name += 10;
     if ((!strcmp(name, "expect") || !strcmp(name, "assume_aligned")) && count > 0) {
         front_eval(front, front->clang.Cursor_getArgument(call, 0), value);

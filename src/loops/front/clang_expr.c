@@ -354,6 +354,11 @@ static void eval_conditional(struct front *front, CXCursor cursor, struct value 
     char reason[REASON_BYTES];
     if (kids.count != 3) return eval_all(front, cursor, value, "a condition that cannot be read");
     CXType type = front_type(front, cursor);
+    int asserts = front_asserts(front, cursor);
+    if (asserts >= 0) {
+        front_assume(front, kids.item[0], asserts);
+        return front_eval(front, kids.item[asserts ? 1 : 2], value);
+    }
     if (type_is_integer(type) || type_is_floating(type)) { /* floor() gives whole numbers as floating-point ones */
         if (!front_has_references(front, cursor) &&
             eval_minimum(front, kids.item[0], kids.item[1], kids.item[2], value))
@@ -391,6 +396,16 @@ static void eval_statements(struct front *front, CXCursor cursor, struct value *
     struct kids kids = front_kids(front, cursor);
     if (kids.count == 1 && front_kind(front, kids.item[0]) == CXCursor_CompoundStmt)
         kids = front_kids(front, kids.item[0]);
+    if (kids.count == 1 && front_asserts(front, kids.item[0]) >= 0) { /* assert() of glibc */
+        struct kids parts = front_kids(front, kids.item[0]);
+        int holds = front_asserts(front, kids.item[0]);
+        unsigned other = holds ? 1 : 2;
+        if (other >= parts.count || front_kind(front, parts.item[other]) == CXCursor_NullStmt) {
+            front_assume(front, parts.item[0], holds);
+            value_opaque(value, "it is not an integer");
+            return;
+        }
+    }
     unsigned plain = 0;
     while (plain + 1 < kids.count && front_kind(front, kids.item[plain]) == CXCursor_DeclStmt) plain++;
     if (plain + 1 != kids.count || is_statement(front_kind(front, kids.item[plain]))) {

@@ -312,6 +312,12 @@ int front_is_comparison(enum CXBinaryOperatorKind op);
 int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room); /* 1, 0, or -1 with the reason */
 int front_unsigned_negative(struct front *front, CXCursor side, const struct value *value); /* may it be compared so? */
 
+/* clang_assert.c: code that ends the program does not run. */
+int front_ends_program(struct front *front, CXCursor cursor);
+/* Which way a condition must go if one branch of an if statement or ?: ends the program; -1: no branch does. */
+int front_asserts(struct front *front, CXCursor statement);
+void front_assume(struct front *front, CXCursor condition, int holds); /* the references of a condition that holds */
+
 /*
  * clang_chance.c: a condition that depends on data, as an assumption. The references it made are pending[made] and
  * after. Returns 1 or 0, or -1 if it cannot be assumed.
@@ -343,6 +349,7 @@ void front_simple(struct front *front, CXCursor statement); /* within the paths 
 
 /* clang_loop.c */
 void front_for(struct front *front, CXCursor statement, const struct rsc_omp *share);
+int front_runs_once(struct front *front, CXCursor statement); /* do { } while (0), without break and continue */
 /* A while or do loop that counts after all. Returns 0, or -1 with the reason and nothing done. */
 int front_while(struct front *front, CXCursor statement, char *reason, size_t room);
 

@@ -300,6 +300,19 @@ static enum CXChildVisitResult look_for_jump(struct front *front, CXCursor curso
     return CXChildVisit_Recurse;
 }
 
+static enum CXChildVisitResult look_for_break(struct front *front, CXCursor cursor, void *context) {
+    return front_kind(front, cursor) == CXCursor_ContinueStmt ? CXChildVisit_Break
+                                                              : look_for_jump(front, cursor, context);
+}
+
+int front_runs_once(struct front *front, CXCursor statement) {
+    struct kids kids = front_kids(front, statement);
+    int64_t again;
+    return front_kind(front, statement) == CXCursor_DoStmt && kids.count == 2 &&
+           front_constant(front, kids.item[1], &again) && !again &&
+           !front_finds(front, kids.item[0], look_for_break, NULL);
+}
+
 /* The loop's variable is the one in the condition. */
 static int choose_variable(struct front *front, CXCursor condition, struct header *header) {
     struct moving *chosen = NULL;
@@ -308,6 +321,7 @@ static int choose_variable(struct front *front, CXCursor condition, struct heade
         if (chosen) return refuse(header, "the condition has more than one variable that moves");
         chosen = &header->moving[i];
     }
+    if (chosen && !chosen->has_start) header_find_start(front, chosen); /* for (; i < n; i++) */
     if (!chosen || !chosen->has_start || !chosen->has_step)
         return refuse(header, "the condition's variable is not started and moved by the loop");
     header->variable = chosen->variable;
@@ -344,19 +358,65 @@ static int refuse_changing_bound(struct front *front, struct header *header, CXC
     return refuse(header, "%.60s, a bound or step of the loop, is changed in the loop", front_name(front, variable));
 }
 
+/* The first ; from *at on that is not in brackets or quotes; *at moves past it. */
+static void pass_semicolon(struct front *front, unsigned *at, unsigned end) {
+    int depth = 0;
+    for (; *at < end; ++*at) {
+        char c = front->text[*at];
+        if (c == '#' && *at && front->text[*at - 1] == '\n') { /* a line marker */
+            while (*at < end && front->text[*at] != '\n') ++*at;
+            continue;
+        }
+        if (c == '"' || c == '\'')
+            while (++*at < end && front->text[*at] != c) *at += front->text[*at] == '\\';
+        else if (strchr("([{", c) && c) depth++;
+        else if (strchr(")]}", c) && c) depth--;
+        else if (c == ';' && !depth) {
+            ++*at;
+            return;
+        }
+    }
+}
+
+void front_for_parts(struct front *front, CXCursor statement, struct for_parts *parts) {
+    struct kids kids = front_kids(front, statement);
+    CXCursor none = front->clang.getNullCursor();
+    unsigned at, end, first, second, start, stop;
+    *parts = (struct for_parts){none, none, none, none};
+    if (!kids.count) return;
+    parts->body = kids.item[kids.count - 1];
+    front_extent(front, statement, &at, &end);
+    if (end > front->bytes) end = (unsigned)front->bytes;
+    while (at < end && front->text[at] != '(') at++;
+    first = ++at;
+    pass_semicolon(front, &first, end);
+    second = first;
+    pass_semicolon(front, &second, end);
+    for (unsigned i = 0; i + 1 < kids.count; i++) {
+        front_extent(front, kids.item[i], &start, &stop);
+        if (start < first) parts->start = kids.item[i];
+        else if (start < second) parts->condition = kids.item[i];
+        else parts->step = kids.item[i];
+    }
+}
+
 int header_read_for(struct front *front, struct header *header) {
-    struct kids kids = front_kids(front, header->statement);
-    if (kids.count != 4) return refuse(header, "a loop without first value, condition or step");
-    header->body = kids.item[3];
-    if (read_start(front, kids.item[0], header) || read_step(front, kids.item[2], header) ||
-        choose_variable(front, kids.item[1], header) || read_condition(front, kids.item[1], header))
+    struct for_parts parts;
+    front_for_parts(front, header->statement, &parts);
+    header->body = parts.body;
+    if (front->clang.Cursor_isNull(parts.condition) || front->clang.Cursor_isNull(parts.step))
+        return refuse(header, "a loop without condition or step");
+    if ((!front->clang.Cursor_isNull(parts.start) && read_start(front, parts.start, header)) ||
+        read_step(front, parts.step, header) || choose_variable(front, parts.condition, header) ||
+        read_condition(front, parts.condition, header))
         return -1;
     if (front_finds(front, header->body, look_for_jump, NULL))
         return refuse(header, "break, goto or return ends the loop early");
     if (front_assigns_variable(front, header->body, header->variable))
         return refuse(header, "the loop's variable is changed in the loop");
-    return refuse_changing_bound(front, header, kids.item[1]) || refuse_changing_bound(front, header, kids.item[2]) ? -1
-                                                                                                                    : 0;
+    return refuse_changing_bound(front, header, parts.condition) || refuse_changing_bound(front, header, parts.step)
+               ? -1
+               : 0;
 }
 
 int header_read_while(struct front *front, struct header *header) {

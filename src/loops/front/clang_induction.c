@@ -184,7 +184,7 @@ int header_verify_steps(struct front *front, struct header *header, const struct
 }
 
 /* A companion without an initialiser starts with its value before the loop. */
-static void find_start(struct front *front, struct moving *moving) {
+void header_find_start(struct front *front, struct moving *moving) {
     struct binding *binding = front_variable(front, moving->variable);
     if (moving->has_start || !binding) return;
     moving->start = binding->value;
@@ -197,7 +197,7 @@ void header_bind_companions(struct front *front, struct header *header, const st
     for (unsigned i = 0; i < header->moving_count; i++) {
         struct moving *moving = &header->moving[i];
         struct value value;
-        find_start(front, moving);
+        header_find_start(front, moving);
         int own = front->clang.equalCursors(moving->variable, header->variable) != 0;
         if (own && (header->form == LOOP_FOR || after || !moving->in_body)) continue;
         if (!variable) value_opaque(&value, "%.60s is used after its loop", front_name(front, moving->variable));

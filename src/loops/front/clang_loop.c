@@ -228,13 +228,45 @@ static void loop_path(struct front *front, void *data) {
     if (binding) front_bind(front, binding, &value);
 }
 
+/* A loop with a condition alone; its variables have their first values. Returns 0, or -1 with the reason. */
+static int run_while(struct front *front, struct header *header, char *reason, size_t room) {
+    front_flush(front);
+    header_guess_steps(front, header);
+    struct header trial = *header;
+    if (header_read_while(front, &trial)) return snprintf(reason, room, "%s", trial.reason), -1;
+    struct sharing sharing = {header->statement, NULL, header};
+    front_paths(front, loop_path, &sharing);
+    return 0;
+}
+
+/* for (i = n; i-- > 0;), whose step is in the condition or the body. */
+static void for_without_step(struct front *front, CXCursor statement, const struct for_parts *parts) {
+    struct header *header = rsc_arena_alloc(&front->arena, sizeof *header);
+    if (!header) {
+        front_no_memory(front);
+        return;
+    }
+    *header =
+        (struct header){.form = LOOP_WHILE, .statement = statement, .body = parts->body, .condition = parts->condition};
+    front->in_subscript++;
+    if (!front->clang.Cursor_isNull(parts->start)) front_simple(front, parts->start);
+    front->in_subscript--;
+    if (run_while(front, header, header->reason, sizeof header->reason)) left_out(front, header);
+}
+
 void front_for(struct front *front, CXCursor statement, const struct rsc_omp *share) {
     struct header range = {.form = LOOP_RANGE, .statement = statement};
     struct sharing sharing = {statement, share, front_kind(front, statement) == CXCursor_ForStmt ? NULL : &range};
+    struct for_parts parts;
     if (!front_is_for(front, statement)) {
         front_gap(front, statement, "the directive is not followed by a for loop");
         front_forget_assigned(front, statement, "changes");
         return;
+    }
+    if (!sharing.header && !share) {
+        front_for_parts(front, statement, &parts);
+        if (front->clang.Cursor_isNull(parts.step) && !front->clang.Cursor_isNull(parts.condition))
+            return for_without_step(front, statement, &parts);
     }
     front_paths(front, loop_path, &sharing);
 }
@@ -249,11 +281,5 @@ int front_while(struct front *front, CXCursor statement, char *reason, size_t ro
                               .statement = statement,
                               .body = kids.item[!is_do],
                               .condition = kids.item[is_do]};
-    front_flush(front);
-    header_guess_steps(front, header);
-    struct header trial = *header;
-    if (header_read_while(front, &trial)) return snprintf(reason, room, "%s", trial.reason), -1;
-    struct sharing sharing = {statement, NULL, header};
-    front_paths(front, loop_path, &sharing);
-    return 0;
+    return run_while(front, header, reason, room);
 }

@@ -41,6 +41,11 @@ struct header {
 int refuse(struct header *header, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* clang_header.c: each returns 0, or -1 with the reason. */
+/* The parts of for (START; CONDITION; STEP) BODY; null cursors for those that are missing. */
+struct for_parts {
+    CXCursor start, condition, step, body;
+};
+void front_for_parts(struct front *front, CXCursor statement, struct for_parts *parts);
 int header_read_for(struct front *front, struct header *header);
 int header_read_while(struct front *front, struct header *header); /* after the changes of its variables are known */
 int header_read_range(struct front *front, struct header *header); /* clang_cxx.c */
@@ -51,6 +56,7 @@ struct moving *header_moving(struct front *front, struct header *header, CXCurso
 void header_guess_steps(struct front *front, struct header *header);
 int header_verify_steps(struct front *front, struct header *header, const struct rsc_affine *variable);
 void header_run_body(struct front *front, struct header *header);
+void header_find_start(struct front *front, struct moving *moving);
 /* Binds the companions before the body (with the loop's variable), or after the loop (with its end, NULL: unknown). */
 void header_bind_companions(struct front *front, struct header *header, const struct rsc_affine *variable, int after);
 

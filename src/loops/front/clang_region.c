@@ -172,6 +172,10 @@ static void look_outside(struct front *front, CXCursor statement) {
     case CXCursor_IfStmt: outside_if(front, statement); break;
     case CXCursor_WhileStmt:
     case CXCursor_DoStmt: /* each loop in it is a region */
+        if (front_runs_once(front, statement)) {
+            look_outside(front, kids.item[0]);
+            break;
+        }
         if (outside_while(front, statement)) break;
         __attribute__((fallthrough));
     case CXCursor_SwitchStmt:

@@ -191,6 +191,14 @@ static void if_path(struct front *front, void *data) {
     struct kids kids = front_kids(front, statement);
     char reason[REASON_BYTES];
     if (kids.count < 2) return;
+    int asserts = front_asserts(front, statement);
+    if (asserts >= 0) {
+        front_assume(front, kids.item[0], asserts);
+        front_flush(front);
+        if (asserts) front_statement(front, kids.item[1]);
+        else if (kids.count > 2) front_statement(front, kids.item[2]);
+        return;
+    }
     int idle =
         !front_touches_memory(front, kids.item[1]) && (kids.count < 3 || !front_touches_memory(front, kids.item[2]));
     front->no_chance += idle;
@@ -247,7 +255,10 @@ void front_statement(struct front *front, CXCursor statement) {
     case CXCursor_IfStmt: front_paths(front, if_path, &statement); break;
     case CXCursor_NullStmt: break;
     case CXCursor_WhileStmt:
-    case CXCursor_DoStmt: while_or_gap(front, statement); break;
+    case CXCursor_DoStmt:
+        if (front_runs_once(front, statement)) front_statement(front, front_kids(front, statement).item[0]);
+        else while_or_gap(front, statement);
+        break;
     case CXCursor_SwitchStmt: not_a_loop_tree(front, statement, "a switch"); break;
     case CXCursor_BreakStmt:
     case CXCursor_ContinueStmt:
