@@ -171,3 +171,40 @@ $ count plain.cc | grep 'checks\|thrown\|ahead'
 checks:12 200 26
 ahead:13 92 12
 thrown:15 200 26
+
+# Loops of C++ are listed wherever they are: in templates that are called, constructors, lambdas, try blocks, local classes.
+$ cat > where.cc <<'END'
+> #include <algorithm>
+> double a[100], b[100];
+> template <class T> void fill(T *p) { for (int i = 0; i < 50; i++) p[i] = 1; }
+> template <int N> struct square { double d[N][N]; void zero(); };
+> template <int N> void square<N>::zero() { for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) d[i][j] = 0; }
+> template <class T> void unused(T *p) { for (int i = 0; i < 50; i++) p[i] = 1; }
+> struct grid { double d[80]; grid() : d{} { for (int i = 0; i < 80; i++) d[i] = 1; } ~grid() { for (double &x : d) x = 0; } };
+> void user() { float f[50]; fill(a); fill(f); square<7> m; m.zero(); }
+> void lambda(int n) { int k = 10; auto f = [&] { for (int i = 0; i < 40; i++) a[i] = 1; for (int i = 0; i < k; i++) b[i] = 1; }; k = n; f(); }
+> void changed() { int k = 10; auto f = [&] { k = 99; }; f(); for (int i = 0; i < k; i++) b[i] = 1; }
+> void passed() { std::for_each(a, a + 10, [](double &x) { for (int i = 0; i < 30; i++) b[i] = x; }); }
+> auto global = [] { for (int i = 0; i < 20; i++) a[i] = 1; };
+> void tried() { try { for (int i = 0; i < 100; i++) try { a[i] = 1; } catch (...) { b[i] = 1; } } catch (...) { for (int i = 0; i < 60; i++) b[i] = 1; } }
+> void whole() try { for (int i = 0; i < 100; i++) a[i] = 1; } catch (...) { }
+> void local() { struct inner { void go() { for (int i = 0; i < 70; i++) a[i] = 1; } }; inner().go(); }
+> void declares() { if (int n = 5; n > 3) for (int i = 0; i < 99; i++) if (int k = 2 * i; k >= 20) a[i] = 1; }
+> END
+$ count where.cc
+fill:3 50 7
+fill:3.2 50 4
+zero:5 49 7
+unused:6 the loops of unused are left out: a template of which no call was found in this file
+grid:7 80 10
+~grid:7 80 10
+lambda:9 40 5
+lambda:9.2 loop left out: bound is not affine: k may change before the lambda is called at line 9
+changed:10 loop left out: bound is not affine: k may change through its address
+passed:11 30 4
+global:12 20 3
+tried:13 100 13
+tried:13.2 60 8
+whole:14 100 13
+go:15 70 9
+declares:16 89 12

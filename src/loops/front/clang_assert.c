@@ -35,8 +35,18 @@ int front_ends_program(struct front *front, CXCursor cursor) {
     return 0;
 }
 
-int front_asserts(struct front *front, CXCursor statement) {
+struct kids front_if_kids(struct front *front, CXCursor statement) {
     struct kids kids = front_kids(front, statement);
+    while (kids.count && (front_kind(front, kids.item[0]) == CXCursor_DeclStmt ||
+                          front_kind(front, kids.item[0]) == CXCursor_VarDecl)) {
+        kids.item++;
+        kids.count--;
+    }
+    return kids;
+}
+
+int front_asserts(struct front *front, CXCursor statement) {
+    struct kids kids = front_if_kids(front, statement);
     enum CXCursorKind kind = front_kind(front, statement);
     if ((kind != CXCursor_IfStmt && kind != CXCursor_ConditionalOperator) || kids.count < 2) return -1;
     if (kids.count > 2 && front_ends_program(front, kids.item[2])) return 1;

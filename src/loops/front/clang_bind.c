@@ -380,13 +380,7 @@ void front_forget_globals(struct front *front, CXCursor call) {
     }
 }
 
-static enum CXChildVisitResult look_for_address(CXCursor cursor, CXCursor parent, CXClientData data) {
-    struct front *front = data;
-    (void)parent;
-    if (front_kind(front, cursor) != CXCursor_UnaryOperator ||
-        front->clang.getCursorUnaryOperatorKind(cursor) != CXUnaryOperator_AddrOf)
-        return CXChildVisit_Recurse;
-    CXCursor variable = assigned_variable(front, cursor);
+static void lose_track(struct front *front, CXCursor variable) {
     struct binding *binding = front_kind(front, variable) != CXCursor_InvalidFile && is_tracked(front, variable)
                                   ? front_variable(front, variable)
                                   : NULL;
@@ -395,11 +389,30 @@ static enum CXChildVisitResult look_for_address(CXCursor cursor, CXCursor parent
         binding->address_taken = 1;
         front_bind(front, binding, &value);
     }
+}
+
+/* Variables from outside of a lambda that it assigns to. */
+static enum CXChildVisitResult look_for_captured(struct front *front, CXCursor cursor, void *lambda) {
+    CXCursor variable = assigned_variable(front, cursor);
+    unsigned start, end, at;
+    if (front_kind(front, variable) == CXCursor_InvalidFile) return CXChildVisit_Recurse;
+    front_extent(front, *(CXCursor *)lambda, &start, &end);
+    front->clang.getSpellingLocation(front->clang.getCursorLocation(variable), NULL, NULL, NULL, &at);
+    if (at < start || at >= end) lose_track(front, variable);
+    return CXChildVisit_Recurse;
+}
+
+static enum CXChildVisitResult look_for_address(struct front *front, CXCursor cursor, void *context) {
+    (void)context;
+    if (front_kind(front, cursor) == CXCursor_LambdaExpr) front_finds(front, cursor, look_for_captured, &cursor);
+    if (front_kind(front, cursor) == CXCursor_UnaryOperator &&
+        front->clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_AddrOf)
+        lose_track(front, assigned_variable(front, cursor));
     return CXChildVisit_Recurse;
 }
 
 void front_find_addresses(struct front *front, CXCursor body) {
-    front->clang.visitChildren(body, look_for_address, front);
+    front_finds(front, body, look_for_address, NULL);
     front_vector_escapes(front, body);
 }
 

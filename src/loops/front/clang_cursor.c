@@ -229,8 +229,8 @@ void front_assumption(struct front *front, CXCursor cursor, const char *format, 
 
 CXCursor front_body(struct front *front, CXCursor function) {
     struct kids kids = front_kids(front, function);
-    if (kids.count && front_kind(front, kids.item[kids.count - 1]) == CXCursor_CompoundStmt)
-        return kids.item[kids.count - 1];
+    enum CXCursorKind kind = kids.count ? front_kind(front, kids.item[kids.count - 1]) : CXCursor_InvalidFile;
+    if (kind == CXCursor_CompoundStmt || kind == CXCursor_CXXTryStmt) return kids.item[kids.count - 1];
     CXCursor none = {0};
     none.kind = CXCursor_InvalidFile;
     return none;

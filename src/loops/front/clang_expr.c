@@ -443,6 +443,8 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
         enum CXCursorKind kind = front_kind(front, referenced);
         if (kind == CXCursor_EnumConstantDecl && front_constant(front, cursor, &number)) value_constant(value, number);
         else if (kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl) front_load(front, cursor, value);
+        else if (type_is_integer(front_type(front, cursor)) && front_constant(front, cursor, &number))
+            value_constant(value, number); /* the argument of a template */
         break;
     }
     case CXCursor_ArraySubscriptExpr:

@@ -314,6 +314,7 @@ int front_unsigned_negative(struct front *front, CXCursor side, const struct val
 
 /* clang_assert.c: code that ends the program does not run. */
 int front_ends_program(struct front *front, CXCursor cursor);
+struct kids front_if_kids(struct front *front, CXCursor statement); /* without declarations: if (int n = 9; n > k) */
 /* Which way a condition must go if one branch of an if statement or ?: ends the program; -1: no branch does. */
 int front_asserts(struct front *front, CXCursor statement);
 void front_assume(struct front *front, CXCursor condition, int holds); /* the references of a condition that holds */
@@ -363,7 +364,10 @@ int front_thread_call(struct front *front, const char *name,
 int front_omp_number(struct front *front, const struct rsc_omp_number *number, int64_t *value);
 
 /* clang_region.c */
-void front_function(struct front *front, CXCursor function);
+void front_function(struct front *front, CXCursor function); /* or a variable that is a lambda */
+int front_is_lambda(struct front *front, CXCursor variable);
+/* A function that is not analysed: its first loop becomes a region with this gap. */
+void front_leave_out(struct front *front, CXCursor function, const char *why);
 /* The number that all `calls` calls of a function pass for a parameter. Returns 1, or 0 if there is none. */
 int front_passed(struct front *front, CXCursor function, unsigned parameter, unsigned calls, int64_t *value);
 

@@ -40,6 +40,7 @@
     X(getCanonicalCursor)             \
     X(getCursorDefinition)            \
     X(getCursorSemanticParent)        \
+    X(getSpecializedCursorTemplate)   \
     X(getCursorTLSKind)               \
     X(equalCursors)                   \
     X(equalTypes)                     \

@@ -76,9 +76,10 @@ static void end_region(struct front *front) {
 }
 
 static void outside_if(struct front *front, CXCursor statement) {
-    struct kids kids = front_kids(front, statement);
+    struct kids kids = front_if_kids(front, statement), all = front_kids(front, statement);
     char reason[REASON_BYTES];
     if (kids.count < 2) return;
+    for (unsigned i = 0; i + kids.count < all.count; i++) front_simple(front, all.item[i]);
     int holds = front_condition(front, kids.item[0], reason, sizeof reason);
     size_t mark = front->undo_count;
     if (holds != 0) look_outside(front, kids.item[1]);
@@ -142,6 +143,35 @@ static int outside_while(struct front *front, CXCursor statement) {
     return counts;
 }
 
+/* Loops of a lambda, whenever that is called: variables that the function assigns to are not known in it. */
+static enum CXChildVisitResult look_for_lambda(struct front *front, CXCursor cursor, void *context) {
+    (void)context;
+    if (front_kind(front, cursor) != CXCursor_LambdaExpr) return CXChildVisit_Recurse;
+    size_t mark = front->undo_count, count = front->size_count;
+    struct front_size *sizes = rsc_arena_alloc(&front->arena, (count + 1) * sizeof *sizes);
+    if (!sizes) return front_no_memory(front), CXChildVisit_Break;
+    if (count) memcpy(sizes, front->sizes, count * sizeof *sizes);
+    front_forget_assigned(front, front_body(front, front->calls[0]), "may change before the lambda is called");
+    look_outside(front, front_body(front, cursor));
+    front_undo_to(front, mark);
+    if (count) memcpy(front->sizes, sizes, count * sizeof *sizes);
+    return CXChildVisit_Continue;
+}
+
+static void look_in_lambdas(struct front *front, CXCursor statement) {
+    if (front->is_cxx && !front->collecting) front_finds(front, statement, look_for_lambda, NULL);
+}
+
+/* try { } catch () { }: nothing is taken to be thrown; the loops of the handlers are regions too. */
+static void outside_try(struct front *front, CXCursor statement) {
+    struct kids kids = front_kids(front, statement);
+    if (kids.count) look_outside(front, kids.item[0]);
+    size_t mark = front->undo_count;
+    if (kids.count) front_forget_assigned(front, kids.item[0], "depends on an exception");
+    for (unsigned i = 1; i < kids.count; i++) look_outside(front, front_body(front, kids.item[i]));
+    front_undo_to(front, mark);
+}
+
 static void look_outside(struct front *front, CXCursor statement) {
     unsigned start, end;
     struct kids kids;
@@ -186,27 +216,43 @@ static void look_outside(struct front *front, CXCursor statement) {
         for (unsigned i = 0; i < kids.count; i++)
             if (front->clang.isStatement(front_kind(front, kids.item[i]))) look_outside(front, kids.item[i]);
         break;
+    case CXCursor_CXXTryStmt: outside_try(front, statement); break;
+    case CXCursor_ReturnStmt: look_in_lambdas(front, statement); break;
     case CXCursor_DeclStmt:
         front_simple(front, statement);
+        look_in_lambdas(front, statement);
         front_vector_forget(front, statement);
         break;
     case CXCursor_CallExpr:
         if (front->collecting) note_call(front, statement);
         front_forget_globals(front, statement);
+        look_in_lambdas(front, statement);
         front_vector_run(front, statement);
         break;
     default:
         if (!front->clang.isExpression(kind)) break;
         front_simple(front, statement);
+        look_in_lambdas(front, statement);
         front_vector_run(front, statement);
         break;
     }
     front->nesting--;
 }
 
+static CXCursor lambda_of(struct front *front, CXCursor variable) {
+    CXCursor start = front->clang.Cursor_getVarDeclInitializer(variable);
+    return front->clang.Cursor_isNull(start) ? start : front_strip(front, start);
+}
+
+int front_is_lambda(struct front *front, CXCursor variable) {
+    CXCursor lambda = lambda_of(front, variable);
+    return !front->clang.Cursor_isNull(lambda) && front_kind(front, lambda) == CXCursor_LambdaExpr;
+}
+
 void front_function(struct front *front, CXCursor function) {
-    CXCursor body = front_body(front, function);
-    if (front_kind(front, body) != CXCursor_CompoundStmt) return;
+    int is_lambda = front_kind(front, function) == CXCursor_VarDecl;
+    CXCursor body = front_body(front, is_lambda ? lambda_of(front, function) : function);
+    if (front_kind(front, body) == CXCursor_InvalidFile) return;
     front->function = front_name(front, function);
     front->function_region = UINT32_MAX;
     front->calls[0] = function;
@@ -215,4 +261,21 @@ void front_function(struct front *front, CXCursor function) {
     front_find_addresses(front, body);
     look_outside(front, body);
     front->call_depth = 0;
+}
+
+static enum CXChildVisitResult look_for_loop(struct front *front, CXCursor cursor, void *loop) {
+    enum CXCursorKind kind = front_kind(front, cursor);
+    if (!front_is_for(front, cursor) && kind != CXCursor_WhileStmt && kind != CXCursor_DoStmt)
+        return CXChildVisit_Recurse;
+    *(CXCursor *)loop = cursor;
+    return CXChildVisit_Break;
+}
+
+void front_leave_out(struct front *front, CXCursor function, const char *why) {
+    CXCursor loop = front->clang.getNullCursor();
+    front->function = front_name(front, function);
+    front->function_region = UINT32_MAX;
+    if (!front_finds(front, function, look_for_loop, &loop) || begin_region(front, loop)) return;
+    front_gap(front, loop, "the loops of %.60s are left out: %s", front->function, why);
+    end_region(front);
 }

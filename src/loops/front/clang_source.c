@@ -38,6 +38,8 @@ struct functions {
     size_t called_count, called_room;
     CXCursor *every; /* callee of every call of the file */
     size_t every_count, every_room;
+    CXCursor *instance; /* definitions of templates' instances that are called */
+    size_t instance_count, instance_room;
     int in_loop;
 };
 
@@ -45,6 +47,29 @@ static int append(struct front *front, CXCursor **list, size_t *count, size_t *r
     if (RSC_GROW(*list, *room, *count + 1)) return front_no_memory(front);
     (*list)[(*count)++] = cursor;
     return 0;
+}
+
+static enum CXChildVisitResult find_calls(CXCursor cursor, CXCursor parent, CXClientData data);
+
+/* Adds the instance of a template that is called, and those that it calls. */
+static void add_instance(struct functions *functions, CXCursor callee) {
+    struct front *front = functions->front;
+    if (!front->is_cxx || front->clang.Cursor_isNull(callee)) return;
+    CXCursor definition = front->clang.getCursorDefinition(callee);
+    if (front->clang.Cursor_isNull(definition) ||
+        front->clang.Cursor_isNull(front->clang.getSpecializedCursorTemplate(definition)) ||
+        front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(definition)) ||
+        front->nesting >= FRONT_NESTING_MAX)
+        return;
+    for (size_t i = 0; i < functions->instance_count; i++)
+        if (front->clang.equalCursors(functions->instance[i], definition)) return;
+    if (append(front, &functions->instance, &functions->instance_count, &functions->instance_room, definition)) return;
+    int in_loop = functions->in_loop;
+    functions->in_loop = 0;
+    front->nesting++;
+    front->clang.visitChildren(definition, find_calls, functions);
+    front->nesting--;
+    functions->in_loop = in_loop;
 }
 
 static enum CXChildVisitResult find_calls(CXCursor cursor, CXCursor parent, CXClientData data) {
@@ -60,6 +85,7 @@ static enum CXChildVisitResult find_calls(CXCursor cursor, CXCursor parent, CXCl
     if (front_kind(front, cursor) != CXCursor_CallExpr && front_kind(front, cursor) != CXCursor_DeclRefExpr)
         return CXChildVisit_Recurse;
     CXCursor callee = front->clang.getCursorReferenced(cursor);
+    add_instance(functions, callee);
     if (front->clang.Cursor_isNull(callee) || front_kind(front, callee) != CXCursor_FunctionDecl)
         return CXChildVisit_Recurse;
     callee = front->clang.getCanonicalCursor(callee);
@@ -76,32 +102,77 @@ static enum CXChildVisitResult find_calls(CXCursor cursor, CXCursor parent, CXCl
 
 static int is_function(struct front *front, CXCursor cursor) {
     enum CXCursorKind kind = front_kind(front, cursor);
-    return (kind == CXCursor_FunctionDecl || kind == CXCursor_CXXMethod) && front->clang.isCursorDefinition(cursor);
+    return (kind == CXCursor_FunctionDecl || kind == CXCursor_CXXMethod || kind == CXCursor_Constructor ||
+            kind == CXCursor_Destructor || kind == CXCursor_ConversionFunction) &&
+           front->clang.isCursorDefinition(cursor);
+}
+
+static int is_class_template(enum CXCursorKind kind) {
+    return kind == CXCursor_ClassTemplate || kind == CXCursor_ClassTemplatePartialSpecialization;
+}
+
+/* A function whose types depend on the parameters of a template, its own or that of its class. */
+static int is_template(struct front *front, CXCursor function) {
+    if (front_kind(front, function) == CXCursor_FunctionTemplate) return 1;
+    for (CXCursor holder = front->clang.getCursorSemanticParent(function); !front->clang.Cursor_isNull(holder);
+         holder = front->clang.getCursorSemanticParent(holder)) {
+        enum CXCursorKind kind = front_kind(front, holder);
+        if (is_class_template(kind)) return 1;
+        if (kind == CXCursor_TranslationUnit || kind == CXCursor_Namespace) break;
+    }
+    return 0;
 }
 
 /* Functions of C++ are also in namespaces and classes, but for those of the library. */
 static enum CXChildVisitResult inside(struct front *front, CXCursor cursor) {
     enum CXCursorKind kind = front_kind(front, cursor);
     int holds = kind == CXCursor_Namespace || kind == CXCursor_ClassDecl || kind == CXCursor_StructDecl ||
-                kind == CXCursor_LinkageSpec;
+                kind == CXCursor_UnionDecl || kind == CXCursor_FriendDecl || kind == CXCursor_LinkageSpec ||
+                is_class_template(kind);
     return front->is_cxx && holds && !front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(cursor))
                ? CXChildVisit_Recurse
                : CXChildVisit_Continue;
 }
 
+/* Adds the instances of a template, or (without any) the template itself. */
+static int add_template(struct functions *functions, CXCursor function) {
+    struct front *front = functions->front;
+    CXCursor canonical = front->clang.getCanonicalCursor(function);
+    unsigned found = 0;
+    for (size_t i = 0; i < functions->instance_count; i++) {
+        CXCursor of = front->clang.getSpecializedCursorTemplate(functions->instance[i]);
+        if (!front->clang.equalCursors(front->clang.getCanonicalCursor(of), canonical)) continue;
+        found++;
+        if (append(front, &functions->item, &functions->count, &functions->room, functions->instance[i])) return -1;
+    }
+    return found ? 0 : append(front, &functions->item, &functions->count, &functions->room, function);
+}
+
 static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, CXClientData data) {
     struct functions *functions = data;
     struct front *front = functions->front;
+    enum CXCursorKind kind = front_kind(front, cursor);
     const char *file;
     unsigned line;
     (void)parent;
-    if (!is_function(front, cursor)) return inside(front, cursor);
+    int lambda = front->is_cxx && kind == CXCursor_VarDecl &&
+                 !front->clang.isStatement(front_kind(front, parent)); /* auto f = [] { ... }; outside of functions */
+    if (kind != CXCursor_FunctionTemplate && !is_function(front, cursor) && !lambda) {
+        if (front->clang.isStatement(kind) || front->clang.isExpression(kind))
+            return CXChildVisit_Recurse; /* of a function: classes in it */
+        return inside(front, cursor);
+    }
+    if (lambda && !front_is_lambda(front, cursor)) return CXChildVisit_Continue;
     front_place(front, cursor, &file, &line);
     const char *wanted = front->options->function;
+    if (!strcmp(file, front->main_file) && front->is_cxx && !lambda)
+        front->clang.visitChildren(cursor, find_function, data);
     if (wanted ? strcmp(front_name(front, cursor), wanted) != 0 : strcmp(file, front->main_file) != 0)
         return CXChildVisit_Continue;
-    return append(front, &functions->item, &functions->count, &functions->room, cursor) ? CXChildVisit_Break
-                                                                                        : CXChildVisit_Continue;
+    int failed = !lambda && is_template(front, cursor)
+                     ? add_template(functions, cursor)
+                     : append(front, &functions->item, &functions->count, &functions->room, cursor);
+    return failed ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
 /* Whether a function is called from another function's loops and has no parallel loops of its own. */
@@ -124,6 +195,7 @@ static enum CXChildVisitResult collect_calls(CXCursor cursor, CXCursor parent, C
     struct front *front = functions->front;
     (void)parent;
     if (!is_function(front, cursor)) return inside(front, cursor);
+    if (front->is_cxx && is_template(front, cursor)) return CXChildVisit_Continue; /* calls are known in instances */
     if (front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(cursor))) return CXChildVisit_Continue;
     front->clang.visitChildren(cursor, find_calls, functions);
     front_function(front, cursor);
@@ -160,6 +232,10 @@ static int build(struct front *front, CXTranslationUnit unit, const char *path, 
     front->clang.visitChildren(front->clang.getTranslationUnitCursor(unit), find_function, &functions);
     for (size_t i = 0; i < functions.count && !front->out_of_memory; i++) {
         if (!front->options->function && is_called(&functions, functions.item[i])) continue;
+        if (front->is_cxx && is_template(front, functions.item[i])) {
+            front_leave_out(front, functions.item[i], "a template of which no call was found in this file");
+            continue;
+        }
         set_parameters(&functions, functions.item[i]);
         front_function(front, functions.item[i]);
     }
@@ -168,6 +244,7 @@ static int build(struct front *front, CXTranslationUnit unit, const char *path, 
     free(functions.item);
     free(functions.called);
     free(functions.every);
+    free(functions.instance);
     return status;
 }
 

@@ -158,6 +158,7 @@ static void declare(struct front *front, CXCursor variable) {
 
 void front_simple(struct front *front, CXCursor statement) {
     struct value value;
+    if (front_kind(front, statement) == CXCursor_VarDecl) return declare(front, statement);
     if (front_kind(front, statement) != CXCursor_DeclStmt) {
         front_eval(front, statement, &value);
         return;
@@ -188,9 +189,10 @@ static void unknown_branch(struct front *front, CXCursor statement, CXCursor bra
 
 static void if_path(struct front *front, void *data) {
     CXCursor statement = *(CXCursor *)data;
-    struct kids kids = front_kids(front, statement);
+    struct kids kids = front_if_kids(front, statement), all = front_kids(front, statement);
     char reason[REASON_BYTES];
     if (kids.count < 2) return;
+    for (unsigned i = 0; i + kids.count < all.count; i++) front_simple(front, all.item[i]);
     int asserts = front_asserts(front, statement);
     if (asserts >= 0) {
         front_assume(front, kids.item[0], asserts);
@@ -258,6 +260,10 @@ void front_statement(struct front *front, CXCursor statement) {
     case CXCursor_DoStmt:
         if (front_runs_once(front, statement)) front_statement(front, front_kids(front, statement).item[0]);
         else while_or_gap(front, statement);
+        break;
+    case CXCursor_CXXTryStmt: /* nothing is taken to be thrown */
+        kids = front_kids(front, statement);
+        if (kids.count) front_statement(front, kids.item[0]);
         break;
     case CXCursor_SwitchStmt: not_a_loop_tree(front, statement, "a switch"); break;
     case CXCursor_BreakStmt:
