@@ -208,3 +208,17 @@ tried:13.2 60 8
 whole:14 100 13
 go:15 70 9
 declares:16 89 12
+
+# Circular subscripts: a quotient in a subscript does not make the iterations uneven, nor the array longer.
+$ cat > circular.c <<'END'
+> double a[1024], b[1 << 26], c[20000], d[20000];
+> void mask(double *p) { for (int i = 0; i < 1 << 26; i++) b[i] += p[i & 1023]; }
+> void turn(void) {
+> #pragma omp parallel for
+>     for (int i = 0; i < 20000; i++)
+>         for (int k = 0; k < 20000; k++) d[i] += c[(i + k) % 20000];
+> }
+> END
+$ count circular.c
+mask:2 201326592 8388736
+turn:5 1200000000 5000

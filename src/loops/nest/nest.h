@@ -92,7 +92,7 @@ struct rsc_nest_node {
     uint32_t check_count; /* conditions of the guards around it */
     const struct rsc_nest_condition *check[RSC_LOOP_TERMS_MAX];
     uint32_t inner_depths
-        [RSC_LOOP_DEPTH_MAX]; /* [d]: variables that bounds of path[d + 1..] and conditions deeper than d have */
+        [RSC_LOOP_DEPTH_MAX]; /* [d]: variables that bounds of path[d + 1..] (but for lets that nothing uses) and conditions deeper than d have */
 };
 
 enum rsc_nest_who { RSC_RUN_BY_ONE, RSC_RUN_BY_ALL, RSC_RUN_SHARED };

@@ -227,6 +227,18 @@ static void find_residues(struct rsc_nest *nest, struct rsc_nest_node *loop) {
     loop->residue_count = residues.count;
 }
 
+/* Whether a loop has as many iterations wherever it starts: from i to i + 9, and a let, which has one. */
+static int has_even_trip(const struct rsc_nest_node *loop) {
+    const struct rsc_nest_term *first = &loop->first[0], *last = &loop->last[0];
+    if (loop->first_count != 1 || loop->last_count != 1 || first->divisor != last->divisor ||
+        first->rounding != last->rounding || first->value.count != last->value.count ||
+        first->value.depths != last->value.depths)
+        return 0;
+    for (uint32_t i = 0; i < first->value.count; i++)
+        if (first->value.coefficient[i] != last->value.coefficient[i]) return 0;
+    return first->rounding == RSC_ROUND_NONE || first->value.constant == last->value.constant;
+}
+
 static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
     if (node->kind == RSC_NODE_REFERENCE) {
         node->empty = !node->weight;
@@ -245,7 +257,11 @@ static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
         else node->body_depths |= node->child[i]->depths;
     }
     node->depths = node->body_depths;
-    if (node->kind == RSC_NODE_LOOP) node->depths = (node->depths & ~(1u << node->depth)) | node->bound_depths;
+    if (node->kind == RSC_NODE_LOOP) {
+        uint32_t own = 1u << node->depth;
+        int even = !(node->body_depths & own) && !node->from->share && has_even_trip(node);
+        node->depths = (node->depths & ~own) | (even ? 0 : node->bound_depths);
+    }
     if (node->kind == RSC_NODE_GUARD)
         for (uint32_t i = 0; i < node->condition_count; i++) node->depths |= node->condition[i].value.depths;
     if (node->empty) node->depths = node->body_depths = 0;
@@ -254,6 +270,12 @@ static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
     if (!node->body_depths) /* the same for all values */
         for (uint32_t i = 0; i < node->child_count; i++)
             node->body_fixed += rsc_nest_count(nest, node->child[i], value);
+}
+
+/* Whether it has one iteration, with a variable that is in none of `used`. */
+static int is_idle_let(const struct rsc_nest_node *loop, uint32_t used) {
+    return !(used >> loop->depth & 1) && loop->step == 1 && has_even_trip(loop) &&
+           loop->first[0].value.constant == loop->last[0].value.constant;
 }
 
 static int find_path(struct rsc_nest_node *reference, struct rsc_error *error) {
@@ -268,9 +290,14 @@ static int find_path(struct rsc_nest_node *reference, struct rsc_error *error) {
             reference->check[reference->check_count++] = &node->condition[i];
         }
     }
+    uint32_t used = reference->address.depths, bounds[RSC_LOOP_DEPTH_MAX];
+    for (uint32_t i = 0; i < reference->check_count; i++) used |= reference->check[i]->value.depths;
+    for (uint32_t d = reference->path_length; d--;) {
+        bounds[d] = is_idle_let(reference->path[d], used) ? 0 : reference->path[d]->bound_depths;
+        used |= bounds[d];
+    }
     for (uint32_t d = 0; d < reference->path_length; d++) {
-        for (uint32_t e = d + 1; e < reference->path_length; e++)
-            reference->inner_depths[d] |= reference->path[e]->bound_depths;
+        for (uint32_t e = d + 1; e < reference->path_length; e++) reference->inner_depths[d] |= bounds[e];
         for (uint32_t i = 0; i < reference->check_count; i++)
             if (reference->check[i]->deepest > d) reference->inner_depths[d] |= reference->check[i]->value.depths;
     }

@@ -155,9 +155,10 @@ struct walk {
     struct rsc_error *error;
     int64_t least[RSC_LOOP_DEPTH_MAX], most[RSC_LOOP_DEPTH_MAX];
     int follows[RSC_LOOP_DEPTH_MAX];
+    const struct rsc_loop_term *quotient[RSC_LOOP_DEPTH_MAX]; /* floor(E / d) that the variable is; NULL: it is none */
     int in_single;
     uint32_t collapse_left; /* loops below that are split together with one above */
-    uint32_t nesting;       /* nodes around this one, all kinds */
+    uint32_t nesting; /* nodes around this one, all kinds */
 };
 
 static int fail(struct walk *walk, const struct rsc_loop_node *node, int code, const char *what) {
@@ -169,6 +170,41 @@ static int fail(struct walk *walk, const struct rsc_loop_node *node, int code, c
 }
 
 static int too_large(wide value) { return value > RSC_LOOP_VALUE_MAX || value < -RSC_LOOP_VALUE_MAX; }
+
+/*
+ * With q = floor(E / d), E - d q is 0 to d - 1, which the ranges of E and q alone do not show: they make i - 1024 q as
+ * wide as i. Every quotient, from the innermost on, is replaced by its remainder.
+ */
+static void narrow_by_remainders(const struct walk *walk, const struct rsc_affine *affine, uint32_t depth, wide *least,
+                                 wide *most) {
+    wide constant = affine->constant, coefficient[RSC_LOOP_DEPTH_MAX], from = 0, to = 0;
+    for (uint32_t d = 0; d < depth; d++) coefficient[d] = affine->coefficient[d];
+    for (uint32_t d = depth; d--;) {
+        const struct rsc_loop_term *quotient = walk->quotient[d];
+        if (!quotient || !coefficient[d] || coefficient[d] % quotient->divisor) continue;
+        wide factor = -coefficient[d] / quotient->divisor, rest = factor * (quotient->divisor - 1), low, high;
+        coefficient[d] = 0;
+        constant -= factor * quotient->value.constant;
+        int large = too_large(factor) || too_large(constant);
+        for (uint32_t e = 0; e < d; e++) {
+            coefficient[e] -= factor * quotient->value.coefficient[e];
+            large |= too_large(coefficient[e]);
+        }
+        if (large) return;
+        from += rest < 0 ? rest : 0;
+        to += rest > 0 ? rest : 0;
+        low = from + constant;
+        high = to + constant;
+        for (uint32_t e = 0; e < depth; e++) {
+            wide a = coefficient[e] * walk->least[e], b = coefficient[e] * walk->most[e];
+            low += a < b ? a : b;
+            high += a < b ? b : a;
+        }
+        if (low > *most || high < *least) return; /* of a loop without iterations */
+        if (low > *least) *least = low;
+        if (high < *most) *most = high;
+    }
+}
 
 /* The range of an affine expression; RSC_ELIMIT if it, or a part of it, is too large. */
 static int affine_range(const struct walk *walk, const struct rsc_affine *affine, uint32_t depth, wide *least,
@@ -188,6 +224,7 @@ static int affine_range(const struct walk *walk, const struct rsc_affine *affine
     if (too_large(reach)) return RSC_ELIMIT;
     *least = low;
     *most = high;
+    narrow_by_remainders(walk, affine, depth, least, most);
     return 0;
 }
 
@@ -249,6 +286,8 @@ static int seal_loop(struct walk *walk, struct rsc_loop_node *loop) {
     if (loop->least > loop->most) loop->never = 1;
     walk->least[d] = loop->least;
     walk->most[d] = loop->most;
+    walk->quotient[d] =
+        rsc_loop_is_let(loop) && loop->first.term[0].rounding == RSC_ROUND_FLOOR ? &loop->first.term[0] : NULL;
     loop->follows_share = loop->share || walk->collapse_left > 0 || (first_follows && last_follows);
     walk->follows[d] = loop->follows_share;
     return 0;
