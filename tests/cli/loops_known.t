@@ -148,6 +148,8 @@ $ cat > plain.c <<'END'
 > void once(void) { for (int i = 0; i < 100; i++) do { a[i] = 1; b[i] = 2; } while (0); }
 > void leaves(void) { for (int i = 0; i < 100; i++) do { if (i > 3) break; b[i] = 2; } while (0); }
 > void checks(int n) { for (int i = 0; i < 100; i++) { assert(n > 0 && b[i] > 0); a[i] = 1; } }
+> void ends(void) { for (int i = 0; i < 100; i++) { assert(i >= 0 && i < 99); a[i] = 1; } }
+> void stays(void) { for (int i = 0; i < 100; i++) { assert(i >= 0 && i < 100); a[i] = 1; } }
 > void ahead(void) { for (int i = 0; i < 92; i++) { __builtin_prefetch(&a[i + 8]); (void)i; a[i] = 1; } }
 > void uneven(void) { for (int i = 0; i < 9;) { if (i == 3) { i++; continue; } a[i] = 1; i++; } }
 > END
@@ -163,25 +165,28 @@ whiles:8 100 13
 once:9 200 26
 leaves:10 a while loop whose trip count is not known: break, goto or return ends the loop early
 checks:11 200 26
-ahead:12 92 12
-uneven:13 loop left out: i does not change by the same step in every iteration
+ends:12 the program may end here, which depends on loop variables
+stays:13 100 13
+ahead:14 92 12
+uneven:15 loop left out: i does not change by the same step in every iteration
 $ count plain.c -D NDEBUG --function checks
 checks:11 100 13
 $ count plain.cc | grep 'checks\|thrown\|ahead'
 checks:12 200 26
-ahead:13 92 12
-thrown:15 200 26
+ahead:15 92 12
+thrown:17 200 26
 
 # Loops of C++ are listed wherever they are: in templates that are called, constructors, lambdas, try blocks, local classes.
 $ cat > where.cc <<'END'
 > #include <algorithm>
 > double a[100], b[100];
 > template <class T> void fill(T *p) { for (int i = 0; i < 50; i++) p[i] = 1; }
+> template <> void fill<int>(int *p) { for (int i = 0; i < 16; i++) p[i] = 1; }
 > template <int N> struct square { double d[N][N]; void zero(); };
 > template <int N> void square<N>::zero() { for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) d[i][j] = 0; }
 > template <class T> void unused(T *p) { for (int i = 0; i < 50; i++) p[i] = 1; }
 > struct grid { double d[80]; grid() : d{} { for (int i = 0; i < 80; i++) d[i] = 1; } ~grid() { for (double &x : d) x = 0; } };
-> void user() { float f[50]; fill(a); fill(f); square<7> m; m.zero(); }
+> void user() { float f[50]; int n[16]; fill(a); fill(f); fill(n); square<7> m; m.zero(); }
 > void lambda(int n) { int k = 10; auto f = [&] { for (int i = 0; i < 40; i++) a[i] = 1; for (int i = 0; i < k; i++) b[i] = 1; }; k = n; f(); }
 > void changed() { int k = 10; auto f = [&] { k = 99; }; f(); for (int i = 0; i < k; i++) b[i] = 1; }
 > void passed() { std::for_each(a, a + 10, [](double &x) { for (int i = 0; i < 30; i++) b[i] = x; }); }
@@ -194,20 +199,21 @@ $ cat > where.cc <<'END'
 $ count where.cc
 fill:3 50 7
 fill:3.2 50 4
-zero:5 49 7
-unused:6 the loops of unused are left out: a template of which no call was found in this file
-grid:7 80 10
-~grid:7 80 10
-lambda:9 40 5
-lambda:9.2 loop left out: bound is not affine: k may change before the lambda is called at line 9
-changed:10 loop left out: bound is not affine: k may change through its address
-passed:11 30 4
-global:12 20 3
-tried:13 100 13
-tried:13.2 60 8
-whole:14 100 13
-go:15 70 9
-declares:16 89 12
+fill:4 16 1
+zero:6 49 7
+unused:7 the loops of unused are left out: a template of which no call was found in this file
+grid:8 80 10
+~grid:8 80 10
+lambda:10 40 5
+lambda:10.2 loop left out: bound is not affine: k may change before the lambda is called at line 10
+changed:11 loop left out: bound is not affine: k may change through its address
+passed:12 30 4
+global:13 20 3
+tried:14 100 13
+tried:14.2 60 8
+whole:15 100 13
+go:16 70 9
+declares:17 89 12
 
 # Circular subscripts: a quotient in a subscript does not make the iterations uneven, nor the array longer.
 $ cat > circular.c <<'END'

@@ -1,7 +1,8 @@
 /*
  * clang_assert.c - code that ends the program: assert(), abort(), exit(), throw.
  *
- * It is taken not to run. What its condition reads is read; nothing else depends on it. assert() is a conditional
+ * It is taken not to run, unless its condition is about loop variables alone and may hold: then the loop may end early,
+ * which is a gap. What its condition reads is read; nothing else depends on it. assert() is a conditional
  * expression in C++, and if (x) ; else fail(); in a statement expression in C.
  */
 #include <string.h>
@@ -53,15 +54,56 @@ int front_asserts(struct front *front, CXCursor statement) {
     return front_ends_program(front, kids.item[1]) ? 0 : -1;
 }
 
+/* Whether left OP right is sure to hold. */
+static int is_sure(struct front *front, enum CXBinaryOperatorKind op, struct value *left, struct value *right) {
+    struct rsc_affine more, less = {0}, one = rsc_affine_number(1);
+    value_add(front, left, right, -1);
+    if (value_affine(front, left, &more) || rsc_affine_add(&less, &more, -1)) return 0;
+    int strict = op == CXBinaryOperator_LT || op == CXBinaryOperator_GT || op == CXBinaryOperator_NE;
+    if (strict && (rsc_affine_add(&more, &one, -1) || rsc_affine_add(&less, &one, -1))) return 0;
+    int above = front_proved(front, &more), below = front_proved(front, &less);
+    switch (op) {
+    case CXBinaryOperator_GT:
+    case CXBinaryOperator_GE: return above;
+    case CXBinaryOperator_LT:
+    case CXBinaryOperator_LE: return below;
+    case CXBinaryOperator_EQ: return above && below;
+    default: return above || below;
+    }
+}
+
+/* A comparison, or a number as a truth value. */
+static void assume_plain(struct front *front, CXCursor condition, int holds) {
+    static const enum CXBinaryOperatorKind opposite[] = {CXBinaryOperator_GE, CXBinaryOperator_LE, CXBinaryOperator_GT,
+                                                         CXBinaryOperator_LT, CXBinaryOperator_NE, CXBinaryOperator_EQ};
+    struct kids kids = front_kids(front, condition);
+    enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(condition);
+    struct value left, right;
+    if (front_kind(front, condition) == CXCursor_BinaryOperator && kids.count == 2 && front_is_comparison(op)) {
+        front_eval(front, kids.item[0], &left);
+        front_eval(front, kids.item[1], &right);
+    } else {
+        op = CXBinaryOperator_NE;
+        front_eval(front, condition, &left);
+        value_constant(&right, 0);
+    }
+    if (left.kind != VALUE_NUMBER || right.kind != VALUE_NUMBER) return; /* it depends on data */
+    if (op >= CXBinaryOperator_LT && op <= CXBinaryOperator_NE && !holds) op = opposite[op - CXBinaryOperator_LT];
+    if (!is_sure(front, op, &left, &right))
+        front_gap(front, condition, "the program may end here, which depends on loop variables");
+}
+
 void front_assume(struct front *front, CXCursor condition, int holds) {
     condition = front_strip(front, condition);
     struct kids kids = front_kids(front, condition);
     enum CXCursorKind kind = front_kind(front, condition);
     char reason[REASON_BYTES];
-    struct value ignored;
     int is_cast =
         kind == CXCursor_CXXStaticCastExpr || kind == CXCursor_CXXFunctionalCastExpr || kind == CXCursor_CStyleCastExpr;
     if (is_cast && kids.count) return front_assume(front, kids.item[kids.count - 1], holds);
+    if (kind == CXCursor_CallExpr && !strcmp(front_name(front, condition), "__builtin_expect") &&
+        front->clang.Cursor_getNumArguments(condition) > 0)
+        return front_assume(front, front->clang.Cursor_getArgument(condition, 0), holds);
     if (kind == CXCursor_UnaryOperator && kids.count == 1 &&
         front->clang.getCursorUnaryOperatorKind(condition) == CXUnaryOperator_LNot)
         return front_assume(front, kids.item[0], !holds);
@@ -77,5 +119,5 @@ void front_assume(struct front *front, CXCursor condition, int holds) {
             return;
         }
     }
-    front_eval(front, condition, &ignored);
+    assume_plain(front, condition, holds);
 }

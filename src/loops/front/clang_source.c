@@ -138,10 +138,13 @@ static enum CXChildVisitResult inside(struct front *front, CXCursor cursor) {
 static int add_template(struct functions *functions, CXCursor function) {
     struct front *front = functions->front;
     CXCursor canonical = front->clang.getCanonicalCursor(function);
-    unsigned found = 0;
+    unsigned found = 0, start, end, at, to;
+    front_extent(front, function, &start, &end);
     for (size_t i = 0; i < functions->instance_count; i++) {
         CXCursor of = front->clang.getSpecializedCursorTemplate(functions->instance[i]);
-        if (!front->clang.equalCursors(front->clang.getCanonicalCursor(of), canonical)) continue;
+        front_extent(front, functions->instance[i], &at, &to);
+        if (!front->clang.equalCursors(front->clang.getCanonicalCursor(of), canonical) || at < start || at >= end)
+            continue; /* or a specialisation, which is listed where it is */
         found++;
         if (append(front, &functions->item, &functions->count, &functions->room, functions->instance[i])) return -1;
     }
