@@ -24,6 +24,8 @@ $ cat > vector.cc <<'END'
 > void lambda() { std::vector<double> v(10); auto f = [&] { v.resize(100); }; f(); for (auto &x : v) x = 1; }
 > static void add(std::vector<double> &to, int at) { to[at] += 1; }
 > void kept() { std::vector<double> v(100); for (int i = 0; i < 9; i++) add(v, i); for (auto &x : v) x = 1; }
+> static void sort(std::vector<double> &v, int lo, int hi) { if (lo < hi) { v[lo] = 0; sort(v, lo, hi / 2); sort(v, hi / 2 + 1, hi); } }
+> void sorted() { std::vector<double> v(100); sort(v, 0, 99); for (auto &x : v) x = 1; }
 > double a[100]; void other(int c) { int n = 5; if (c) n = 10; else for (int i = 0; i < n; i++) a[i] = 1; }
 > END
 $ count vector.cc
@@ -40,7 +42,8 @@ pointed:12 loop left out: v.size() is not known (--set 'v.size()=NUMBER' gives i
 lambda:13 loop left out: v.size() is not known (--set 'v.size()=NUMBER' gives it)
 kept:15 18 2
 kept:15.2 100 13
-other:16 5 1
+sorted:17 100 13
+other:18 5 1
 
 # A pointer variable and what it points to are two arrays.
 $ cat > pointer.c <<'END'

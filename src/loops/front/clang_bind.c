@@ -277,12 +277,16 @@ static int is_tracked(struct front *front, CXCursor variable) {
     return type_is_integer(type) || type.kind == CXType_Pointer;
 }
 
+#define FUNCTIONS_SEEN 64u
+
 struct search {
     struct front *front;
     const char *why;   /* forget assigned variables, for this reason */
     CXCursor variable; /* or search for this one */
     int counters;      /* or for any integer or pointer, not inside loops */
-    unsigned calls;    /* calls followed so far */
+    unsigned calls;    /* calls followed so far, one in another */
+    CXCursor seen[FUNCTIONS_SEEN]; /* functions whose bodies were searched: once is enough */
+    unsigned seen_count;
     int found;
 };
 
@@ -306,6 +310,13 @@ static enum CXChildVisitResult take_assigned(struct search *search, CXCursor cur
     return search->found ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
+static int first_sight(struct search *search, CXCursor function) {
+    for (unsigned i = 0; i < search->seen_count; i++)
+        if (search->front->clang.equalCursors(search->seen[i], function)) return 0;
+    if (search->seen_count < FUNCTIONS_SEEN) search->seen[search->seen_count++] = function;
+    return 1;
+}
+
 static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientData data) {
     struct search *search = data;
     struct front *front = search->front;
@@ -314,7 +325,8 @@ static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientDa
     if (search->counters && front_is_for(front, cursor)) return CXChildVisit_Continue;
     if (kind == CXCursor_CallExpr && search->calls < FRONT_CALLS_MAX) { /* the called function assigns too */
         CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(cursor));
-        if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl) {
+        if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl &&
+            first_sight(search, definition)) {
             search->calls++;
             front->clang.visitChildren(definition, look, search);
             search->calls--;

@@ -10,6 +10,8 @@
 #include "base/grow.h"
 #include "loops/front/clang_front.h"
 
+#define CALLS_MAX 6u /* followed, one in another, for changes of an argument */
+
 /* The variable that an expression names; auto &w = v: w is v. A null cursor for other expressions. */
 static CXCursor vector_of(struct front *front, CXCursor expression) {
     for (int links = 0; links < 16; links++) {
@@ -102,13 +104,13 @@ static int keeps_size(const char *method) {
 struct changes {
     int escape;        /* they may happen at any time */
     CXCursor variable; /* not null: only finds those of this one, and forgets nothing */
-    unsigned calls;    /* followed so far */
+    const struct changes *caller; /* the search that this one is part of; NULL: none */
 };
 
 static enum CXChildVisitResult look_for_change(struct front *front, CXCursor cursor, void *context);
 
 /* Whether a call may change the vector that is its argument i. */
-static int may_change(struct front *front, CXCursor call, int i, unsigned calls) {
+static int may_change(struct front *front, CXCursor call, int i, const struct changes *caller) {
     CXCursor callee = front->clang.getCursorReferenced(call);
     int count = front->clang.Cursor_getNumArguments(call);
     if (front->clang.Cursor_isNull(callee)) return 1;
@@ -123,12 +125,15 @@ static int may_change(struct front *front, CXCursor call, int i, unsigned calls)
     if (front->clang.isConstQualifiedType(front->clang.getPointeeType(type))) return 0;
     CXCursor definition = front->clang.getCursorDefinition(callee);
     if (front->clang.Cursor_isNull(definition) || front_kind(front, definition) != CXCursor_FunctionDecl ||
-        front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(definition)) || calls == FRONT_CALLS_MAX)
+        front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(definition)))
         return 1;
     struct changes of = {.variable =
                              front->clang.getCanonicalCursor(front->clang.Cursor_getArgument(definition, (unsigned)i)),
-                         .calls = calls + 1};
-    return front_finds(front, front_body(front, definition), look_for_change, &of);
+                         .caller = caller};
+    unsigned calls = 0;
+    for (; caller; caller = caller->caller, calls++)
+        if (front->clang.equalCursors(caller->variable, of.variable)) return 0; /* being searched: it calls itself */
+    return calls > CALLS_MAX || front_finds(front, front_body(front, definition), look_for_change, &of);
 }
 
 static int take_change(struct front *front, CXCursor variable, const struct changes *changes) {
@@ -161,7 +166,7 @@ static enum CXChildVisitResult look_for_change(struct front *front, CXCursor cur
             found |= take_change(front, vector_of(front, object), changes);
         for (int i = 0; i < front->clang.Cursor_getNumArguments(cursor); i++) {
             CXCursor passed = vector_of(front, front->clang.Cursor_getArgument(cursor, (unsigned)i));
-            if (!front->clang.Cursor_isNull(passed) && may_change(front, cursor, i, changes->calls))
+            if (!front->clang.Cursor_isNull(passed) && may_change(front, cursor, i, changes))
                 found |= take_change(front, passed, changes);
         }
     }
