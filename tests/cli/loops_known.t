@@ -231,3 +231,23 @@ $ cat > circular.c <<'END'
 $ count circular.c
 mask:2 201326592 8388736
 turn:5 1200000000 5000
+
+# Members of base classes: of the first one, in the same object; a base that is elsewhere in the object is refused.
+$ cat > base.cc <<'END'
+> struct none {}; struct a { double x[16]; }; struct b { double y[16]; };
+> struct one : none, a { double z[16]; void own() { for (int i = 0; i < 16; i++) z[i] = x[i]; } } o;
+> struct two : a, b { double z[16]; } t;
+> struct table : a { virtual ~table(); double z[16]; } v;
+> void first() { for (int i = 0; i < 16; i++) o.z[i] = o.x[i] + t.x[i]; }
+> void second() { for (int i = 0; i < 16; i++) t.z[i] = t.y[i]; }
+> void moved() { for (int i = 0; i < 16; i++) v.z[i] = v.x[i]; }
+> void pointer(two *p) { a *q = p; for (int i = 0; i < 16; i++) q->x[i] = p->x[i]; }
+> void other(two *p) { auto *q = static_cast<b *>(p); for (int i = 0; i < 16; i++) q->y[i] = p->x[i]; }
+> END
+$ count base.cc
+own:2 32 4
+first:5 48 6
+second:6 a member of a base class whose place in the object is not known
+moved:7 a member of a base class whose place in the object is not known
+pointer:8 32 2
+other:9 a pointer to a base class whose place in the object is not known

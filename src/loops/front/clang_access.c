@@ -63,6 +63,7 @@ void front_step_in(struct front *front, struct place *place, CXCursor *index) {
 }
 
 static void member_of(struct front *front, CXCursor cursor, struct place *place) {
+    static const char elsewhere[] = "a member of a base class whose place in the object is not known";
     struct kids kids = front_kids(front, cursor);
     CXCursor field = front->clang.getCursorReferenced(cursor);
     long long bits = front->clang.Cursor_getOffsetOfField(field);
@@ -70,8 +71,13 @@ static void member_of(struct front *front, CXCursor cursor, struct place *place)
     struct shape shape;
     int of_this = !kids.count || front_kind(front, front_strip(front, kids.item[0])) == CXCursor_CXXThisExpr;
     CXCursor base = kids.count ? kids.item[0] : cursor;
+    CXCursor holder = front->clang.getCanonicalCursor(front->clang.getCursorSemanticParent(field));
     if (of_this) { /* the object of a method: one per class */
-        CXCursor owner = front->clang.getCanonicalCursor(front->clang.getCursorSemanticParent(field));
+        CXCursor owner = front->clang.getCanonicalCursor(front->clang.getCursorSemanticParent(front->calls[0]));
+        enum CXCursorKind kind = front_kind(front, owner);
+        if (kind != CXCursor_ClassDecl && kind != CXCursor_StructDecl) owner = holder; /* not in a method */
+        if (!front_same_start(front, front->clang.getCursorType(owner), front->clang.getCursorType(holder)))
+            return opaque(place, elsewhere);
         *place = (struct place){.is_memory = 1, .array = UINT32_MAX};
         if (!front_shape_of_type(front, front->clang.getCursorType(owner), &shape))
             place->array = front_array_of_variable(front, owner, &shape);
@@ -83,6 +89,8 @@ static void member_of(struct front *front, CXCursor cursor, struct place *place)
         front_place_of(front, base, place);
     }
     if (place->opaque) return;
+    if (!of_this && !front_same_start(front, place->shape.element, front->clang.getCursorType(holder)))
+        return opaque(place, elsewhere);
     if (bits < 0 || front_shape_of_type(front, front->clang.getCursorType(field), &shape))
         return opaque(place, "the layout of the structure is not known");
     if (front_type(front, field).kind == CXType_Pointer) { /* the member itself is one element: the pointer */
@@ -287,7 +295,7 @@ void front_store(struct front *front, CXCursor target, const struct value *value
         char reason[REASON_BYTES];
         if (front_shape_of_variable(front, place.variable, &shape, reason, sizeof reason))
             value_opaque(&now, "%s", reason);
-        else now.shape = shape; /* use the pointer type of the variable */
+        else front_reshape(front, &now, &shape); /* use the pointer type of the variable */
     } else if (type.kind == CXType_Pointer && now.kind == VALUE_OPAQUE && !front->at && !now.is_choice) {
         first_pointer(front, place.variable, &now); /* malloc(): a separate array, like a pointer parameter */
     } else if (!type_is_integer(type) || now.kind == VALUE_POINTER) {

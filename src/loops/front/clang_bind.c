@@ -89,6 +89,15 @@ int front_shape_of_type(struct front *front, CXType type, struct shape *shape) {
     return 0;
 }
 
+void front_reshape(struct front *front, struct value *pointer, const struct shape *shape) {
+    if (front_same_start(front, pointer->shape.element, shape->element)) {
+        pointer->shape = *shape;
+        return;
+    }
+    value_opaque(pointer, "a pointer to a base class whose place in the object is not known");
+    pointer->is_choice = 1;
+}
+
 int64_t front_row_bytes(const struct shape *shape) {
     __int128 bytes = shape->element_bytes;
     for (uint32_t i = 1; i < shape->rank; i++) {

@@ -186,7 +186,7 @@ static void bind_parameters(struct front *front, CXCursor definition, const stru
         } else if (value.kind == VALUE_POINTER) {
             if (front_shape_of_variable(front, parameter, &shape, reason, sizeof reason))
                 value_opaque(&value, "%s", reason);
-            else value.shape = shape;
+            else front_reshape(front, &value, &shape);
         } else if (value.kind == VALUE_NUMBER) {
             value_opaque(&value, "%.60s is not an integer", front_name(front, parameter));
         }

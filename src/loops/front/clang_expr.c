@@ -467,7 +467,8 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
         front_eval(front, kids.item[kids.count - 1], value);
         if (type.kind == CXType_Pointer) {
             struct shape shape;
-            if (value->kind == VALUE_POINTER && !front_shape_of_type(front, type, &shape)) value->shape = shape;
+            if (value->kind == VALUE_POINTER && !front_shape_of_type(front, type, &shape))
+                front_reshape(front, value, &shape);
         } else {
             front_convert(front, type, value);
         }

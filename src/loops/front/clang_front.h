@@ -52,7 +52,7 @@ struct value {
     struct rsc_affine offset; /* bytes */
     struct shape shape;
     /* OPAQUE */
-    int is_choice; /* one of several pointers: not a separate array */
+    int is_choice; /* a pointer into a known array, but which or where is not known: not a separate array */
     char reason[REASON_BYTES];
 };
 
@@ -254,6 +254,8 @@ int front_assigns_counters(struct front *front, CXCursor statement);
 void front_forget_references(struct front *front, CXCursor call); /* variables that it may change by reference */
 int front_shape_of_variable(struct front *front, CXCursor variable, struct shape *shape, char *reason, size_t room);
 int front_shape_of_type(struct front *front, CXType type, struct shape *shape); /* -1: a row's size is not known */
+/* Gives a pointer the shape that its new type has; opaque if that is at another address of an object. */
+void front_reshape(struct front *front, struct value *pointer, const struct shape *shape);
 int64_t front_row_bytes(const struct shape *shape); /* of one step of the first subscript; -1: too large */
 uint32_t front_array_of_variable(struct front *front, CXCursor variable, const struct shape *shape);
 uint32_t front_array_of_pointer(struct front *front, uint32_t holder, int64_t offset, const char *name,
@@ -288,6 +290,9 @@ int front_takes_reference(struct front *front, CXCursor parameter); /* to someth
 /* Whether a type is an array of known length or a std::array, and of what; `element` and `count` may be NULL. */
 int front_elements_of_type(struct front *front, CXType type, CXType *element, int64_t *count);
 void front_bind_reference(struct front *front, CXCursor variable, CXCursor to);
+
+/* clang_class.c: whether a pointer to one class is the same address as one to the other, a base of it or unrelated. */
+int front_same_start(struct front *front, CXType from, CXType to);
 
 /* clang_vector.c: how many elements a std::vector has. */
 int type_is_vector(struct front *front, CXType type); /* clang_cxx.c */

@@ -56,6 +56,10 @@
     X(isConstQualifiedType)           \
     X(isVolatileQualifiedType)        \
     X(Type_getSizeOf)                 \
+    X(getTypeDeclaration)             \
+    X(getUnqualifiedType)             \
+    X(isVirtualBase)                  \
+    X(CXXMethod_isVirtual)            \
     X(Type_getTemplateArgumentAsType) \
     X(Cursor_getOffsetOfField)        \
     X(Cursor_getStorageClass)         \

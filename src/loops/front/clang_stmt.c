@@ -145,7 +145,7 @@ static void declare(struct front *front, CXCursor variable) {
         if (value.kind == VALUE_POINTER) {
             if (front_shape_of_variable(front, variable, &shape, reason, sizeof reason))
                 value_opaque(&value, "%s", reason);
-            else value.shape = shape;
+            else front_reshape(front, &value, &shape);
         }
         if ((binding = front_variable(front, variable))) front_bind(front, binding, &value);
     } else if (front->options->count_scalars && front->at) {
