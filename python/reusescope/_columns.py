@@ -27,7 +27,10 @@ def integers(values: Any, name: str, count: Optional[int] = None) -> npt.NDArray
     """A one-dimensional array of integers; the array itself where it is one."""
     array = np.asarray(values)
     if array.dtype.kind in "fO" and array is not values and all(isinstance(value, (int, np.integer)) for value in values):
-        array = np.array(values, np.uint64)  # an empty list, or whole numbers of which some need all 64 bits
+        try:
+            array = np.array(values, np.uint64)  # an empty list, or whole numbers of which some need all 64 bits
+        except OverflowError:
+            raise ValueError(f"{name}: not all from 0 to {UNKNOWN}") from None
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise TypeError(f"{name}: needs a one-dimensional array of integers, not {array.ndim} dimensions of {array.dtype}")
     if count is not None and len(array) != count:
@@ -107,6 +110,8 @@ def batches(addresses: Any, sizes: Optional[Integers], kinds: Optional[Kinds], t
     size = _column(1 if sizes is None else sizes, "sizes", count, 2**32 - 1)
     kind = _column(_kind_codes(kinds), "kinds", count, 2)
     thread = _column(threads, "threads", count, 2**64 - 1)
+    if isinstance(pcs, (int, np.integer)):
+        pcs = np.full(count, pcs, np.uint64)
     pc = None if pcs is None else integers(pcs, "pcs", count)
     constant = not any(isinstance(column, np.ndarray) for column in (size, kind, thread))
     meta: Optional[npt.NDArray[np.uint64]] = None

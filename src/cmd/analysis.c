@@ -10,6 +10,7 @@
 #include "cmd/every_size.h"
 #include "cmd/memory.h"
 #include "collect/symbols/symbols.h"
+#include "trace/filter.h"
 #include "trace/source.h"
 
 const struct rsc_option rsc_analysis_options[] = {
@@ -276,6 +277,31 @@ static void show_progress(struct rsc_analysis *analysis, uint64_t done, uint64_t
     rsc_progress_say(analysis->session, line);
 }
 
+/* Whether a filter leaves out references of the code whose instructions are still counted. */
+static int thins_out(const char *filter) {
+    static const char *const parts[] = {"tid=", "bits=", "every=", "sets="};
+    int thins = 0;
+    for (size_t i = 0; filter && i < sizeof parts / sizeof *parts; i++) thins |= strstr(filter, parts[i]) != NULL;
+    return thins;
+}
+
+/* What was left out, when the trace was written or now, is not in the numbers. */
+static void heed_filters(struct rsc_analysis *analysis, const struct rsc_trace_info *info) {
+    const int has_filter = info->filter && info->filter[0];
+    char now[512];
+    rsc_filter_text(&analysis->session->filter, now, sizeof now);
+    analysis->instructions_unknown |= thins_out(now) || thins_out(info->filter);
+    if (has_filter && strstr(info->filter, "sets="))
+        rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
+                     "the trace has only a sample of the sets of a cache (%s), and these are its numbers, not those of "
+                     "the whole: reusescope sim knows such samples",
+                     info->filter);
+    else if (has_filter)
+        rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
+                     "the trace was filtered when it was written (%s): these are the numbers of what is left",
+                     info->filter);
+}
+
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error) {
     struct rsc_trace_info info;
     const struct rsc_batch *batch;
@@ -283,6 +309,7 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
     int status;
     analysis->trace = trace;
     rsc_trace_get_info(trace, &info);
+    heed_filters(analysis, &info);
     for (size_t i = 0; i < analysis->count; i++) rsc_engine_expect(analysis->engines[i], info.accesses);
     void *part = NULL;
     const int parts = analysis->count == 1 && rsc_engine_use_parts(analysis->engines[0], trace);

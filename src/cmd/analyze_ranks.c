@@ -13,22 +13,9 @@
 #include "cmd/analysis.h"
 #include "cmd/shares.h"
 
-/*
- * Our number among the processes on this machine, from the launcher's environment, for
- * when MPI is not available; NULL: not launched by one. The first process on each machine
- * prints: the library may be missing on one machine only.
- */
-static const char *launched_as(void) {
-    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "PMI_RANK"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i])) return getenv(names[i]);
-    return NULL;
-}
-
 /* Launchers may give their processes a terminal as standard output, but nobody watches it. */
 static void expect_nobody(struct rsc_session *session) {
     if (!session->colour) session->colour = -1;
-    setenv("PAGER", "", 1);
 }
 
 /* The steps until all ranks agree on *status. Returns as rsc_ranks_agree() does. */
@@ -81,9 +68,9 @@ int rsc_analyze_ranks(struct rsc_analysis *analysis, const char *const *paths, s
     struct rsc_error error;
     int leave = -1;
     int status = rsc_ranks_of_mpi(&ranks, &error);
-    if (status < 0 && launched_as() && strcmp(launched_as(), "0")) return RSC_EXIT_ERROR;
+    if (status < 0 && rsc_launched_as() && strcmp(rsc_launched_as(), "0")) return RSC_EXIT_ERROR;
     if (status < 0) return rsc_session_fail(session, &error);
-    if (launched_as()) expect_nobody(session);
+    if (rsc_launched_as()) expect_nobody(session);
     if (ranks->rank) {
         session->quiet = 1;
         session->verbose = 0;

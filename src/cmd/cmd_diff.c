@@ -169,7 +169,8 @@ static int compare(struct comparing *comparing, struct rsc_error *error) {
                      comparing->report.names[1], comparing->report.names[0]);
     for (size_t i = 0; !status && i < made; i++)
         if (!comparing->diffs[i].size_count)
-            status = rsc_fail(error, RSC_EFORMAT, "%.200s: every size to compare at is above its --max-distance",
+            status = rsc_fail(error, RSC_EFORMAT,
+                              "%.200s: every size to compare at is less than a line, or above its --max-distance",
                               comparing->report.names[0]);
     return status;
 }

@@ -211,8 +211,20 @@ static int fail(struct run *run, const struct rsc_error *error) {
     return run->not_run ? run->not_run : leave;
 }
 
+/* Each rank of an MPI job keeps its own result, and only the first one shows it. */
+static void speak_as_rank(struct rsc_session *session) {
+    const char *rank = rsc_mpi_rank();
+    if (!rank || session->output || session->format) return;
+    session->output = RSC_RANK_DATA_FILE;
+    if (strcmp(rank, "0")) session->quiet = 1;
+    if (!session->quiet)
+        rsc_session_say(session, "rank 0 of an MPI job; each rank keeps its own result: reusescope merge "
+                                 "reusescope.*.data");
+}
+
 static int run_program(struct run *run) {
     struct rsc_error error;
+    speak_as_rank(&run->session);
     int status = open_run(run, &error);
     if (!status) status = rsc_collector_start(&run->collector, &error);
     if (!status) status = watch(run, &error);

@@ -61,12 +61,27 @@ static struct rsc_report_style style_of(const struct rsc_session *session, int f
     };
 }
 
+const char *rsc_launched_as(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "PMI_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i])) return getenv(names[i]);
+    return NULL;
+}
+
+const char *rsc_mpi_rank(void) {
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    return rank ? rank : getenv("PMI_RANK");
+}
+
+/* Whether there is somebody to turn pages: MPI's launchers give processes a terminal to write to, but none to read. */
+static int is_watched(void) { return isatty(STDOUT_FILENO) && (!rsc_launched_as() || isatty(STDIN_FILENO)); }
+
 /* Standard output, or a pager. Returns 0 or a negative errno. */
 static int show_text(const char *text, size_t bytes) {
     unsigned lines = 0;
     const char *pager = getenv("PAGER");
     for (size_t i = 0; i < bytes; i++) lines += text[i] == '\n';
-    if (isatty(STDOUT_FILENO) && lines >= terminal_size(1) && !(pager && (!*pager || !strcmp(pager, "cat")))) {
+    if (is_watched() && lines >= terminal_size(1) && !(pager && (!*pager || !strcmp(pager, "cat")))) {
         setenv("LESS", "FRX", 0);
         fflush(stdout);
         FILE *pipe = popen(pager ? pager : "less", "w");
@@ -92,8 +107,7 @@ void rsc_expand_name(const char *name, char *to, size_t room) {
     size_t used = 0;
     for (; *name && used + 1 < room; name++) {
         if (name[0] == '%' && (name[1] == 'p' || name[1] == 'r')) {
-            const char *rank = getenv("OMPI_COMM_WORLD_RANK");
-            if (!rank) rank = getenv("PMI_RANK");
+            const char *rank = rsc_mpi_rank();
             int wrote = name[1] == 'p' ? snprintf(to + used, room - used, "%ld", (long)getpid())
                                        : snprintf(to + used, room - used, "%s", rank ? rank : "0");
             used = used + (size_t)wrote < room ? used + (size_t)wrote : room - 1;

@@ -179,8 +179,19 @@ void rsc_hint(const struct rsc_session *session, const char *format, ...) __attr
 /* Copies a file name, with %p replaced by the process id and %r by the MPI rank (0 without MPI). */
 void rsc_expand_name(const char *name, char *to, size_t room);
 
+/*
+ * Our number among the processes on this machine, from the launcher's environment, for
+ * when MPI is not available; NULL: not launched by one. The first process on each machine
+ * prints: the library may be missing on one machine only.
+ */
+const char *rsc_launched_as(void);
+
+/* Our rank in an MPI job, as its launcher says; NULL: there is none. */
+const char *rsc_mpi_rank(void);
+
 /* Default file name of profiles. */
 #define RSC_DATA_FILE "reusescope.data"
+#define RSC_RANK_DATA_FILE "reusescope.%r.data" /* of a process of an MPI job */
 
 /* Help for a verb, or for the tool when verb is NULL. */
 void rsc_print_help(FILE *to, const struct rsc_verb *verb);

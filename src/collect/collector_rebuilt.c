@@ -52,7 +52,9 @@ static int finish(struct rsc_collector *collector, struct rsc_whole_run *whole, 
         return rsc_fail(error, RSC_EUNSUPPORTED,
                         "%s: nothing that it ran was built with reusescope cc (of this version)",
                         collector->request->target->path);
-    return rsc_ring_run_finish(collector, whole, error);
+    int status = rsc_ring_run_finish(collector, whole, error);
+    whole->goes_on = collector->launch.let_go;
+    return status;
 }
 
 static void describe(const struct rsc_collector *collector, struct rsc_run_facts *facts) {

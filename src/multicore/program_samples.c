@@ -166,14 +166,15 @@ static struct drawn drawn_of(const struct program_samples *samples, uint32_t mod
     return drawn;
 }
 
-/* Takes samples that were not finished when the program ended: those begun that did not end, first the kept ones. */
+/* Takes samples that were not finished when the program ended, or was let go: those begun that did not end, first the kept ones. */
 static void take_unfinished(struct rsc_finished_samples *sum, const struct drawn *drawn,
                             const struct rsc_whole_run *whole, double last_period,
                             void (*take)(struct rsc_finished_samples *, const struct rsc_sample_record *)) {
     uint64_t count = whole->begun > drawn->ended ? whole->begun - drawn->ended : 0;
     double weight = whole->begun_weight - drawn->weight, kept = drawn->judged.kept - drawn->kept_weight;
-    struct rsc_sample_record record = {
-        .outcome = RSC_SAMPLE_LAST_TOUCH, .use = {.thread = UINT32_MAX}, .weight = last_period};
+    struct rsc_sample_record record = {.outcome = whole->goes_on ? RSC_SAMPLE_CENSORED : RSC_SAMPLE_LAST_TOUCH,
+                                       .use = {.thread = UINT32_MAX},
+                                       .weight = last_period};
     if (count && weight > 0) record.weight = fmax(1, weight / (double)count);
     if (count > UNFINISHED_MAX) count = UNFINISHED_MAX;
     for (; count; count--, kept -= record.weight) {

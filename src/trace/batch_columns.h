@@ -22,7 +22,8 @@ struct rsc_whole_run {
     uint32_t thread_count;
     /* Of finished samples: */
     uint64_t analysed;   /* references analysed */
-    uint64_t begun;      /* samples; those that were never finished are last touches */
+    uint64_t begun;      /* samples; those that were never finished are last touches, */
+    int goes_on;         /* unless the program runs on unwatched: what became of them is not known */
     double begun_weight; /* references that they represent */
     /* Of watched pairs: */
     const char *sampling; /* how uses were chosen */

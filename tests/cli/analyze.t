@@ -475,3 +475,17 @@ reusescope: --every-size needs the exact engine: the shards engine has no single
 $ reusescope analyze every.list --every-size --requests
 reusescope: --every-size cannot be used with --requests, whose sizes are bytes
 [2]
+
+# What a filter left out is said, and misses of a part are not divided by all instructions.
+$ reusescope gen cyclic,lines=4K -n 40000 -q -o whole.rsct; reusescope convert whole.rsct -q --every 10 -o tenth.rsct; reusescope convert whole.rsct -q --sample-sets 1/4,bits:6-7=1 -o sets.rsct
+$ reusescope analyze tenth.rsct --format csv -o - > /dev/null
+reusescope: warning: the trace was filtered when it was written (every=10): these are the numbers of what is left
+$ reusescope analyze sets.rsct --format csv -o - > /dev/null
+reusescope: warning: the trace has only a sample of the sets of a cache (sets=6-7=1), and these are its numbers, not those of the whole: reusescope sim knows such samples
+$ reusescope analyze whole.rsct --every 10 --format csv -o - > /dev/null
+$ (for i in $(seq 100); do echo "I  04000$i,3"; echo " L 1f$i,8"; done) > whole.lackey
+$ for filter in "--kind IR" "--kind R" "--every 10" "--tid 0"; do echo "$filter: $(reusescope analyze -q whole.lackey $filter --format json -o - | grep -o '"instructions":[0-9]*')"; done
+--kind IR: "instructions":100
+--kind R: "instructions":100
+--every 10: 
+--tid 0: 

@@ -121,3 +121,20 @@ $ reusescope analyze t.rsct --engine shards:0.3 -q && reusescope report | wc -l 
 1
 $ COLUMNS=50 reusescope report | wc -l | awk '{ print $1 <= 40 }'
 1
+
+# Lines of the dynamic loader are one row, which has no line; diff tells them apart.
+$ cat > loader.py <<'PY'
+> import json, os
+> p = json.load(open(os.environ["SOURCE"] + "/tests/fuzz/corpus/profile/rows.json"))
+> for row in p["code"][:2]: row.update(module="/lib64/ld-linux-x86-64.so.2", file="elf/dl-reloc.c", function="relocate")
+> json.dump(p, open("loader.json", "w"))
+> PY
+$ python3 loader.py; reusescope report loader.json --by line --format csv -o - | grep ld-linux
+"loader.json","/lib64/ld-linux-x86-64.so.2","","",,1048576,75000,70400
+$ reusescope diff $SOURCE/tests/fuzz/corpus/profile/rows.json loader.json --at 64K | sed -n '/ Lines/,$p'
+ Lines  misses in a cache of 64 KiB
+      old       new    change  where
+        0    70.0 k       new  elf/dl-reloc.c:71 relocate
+   70.0 k         0  -100.0 %  /home/u/wave/src/solver.c:71 sweep
+      400         0  -100.0 %  mem.c:10 copy
+        0       400       new  elf/dl-reloc.c:10 relocate

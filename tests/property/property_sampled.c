@@ -378,7 +378,7 @@ static void test_sharing_bars(void **state) {
         struct rsc_profile *exact = analyse(&batch, "exact", "private", 0, 0);
         for (int order = 0; order < 2; order++) {
             double asked[4] = {0}, held[4] = {0};
-            for (uint64_t seed = 1; seed <= 25; seed++) {
+            for (uint64_t seed = 1; seed <= 75; seed++) { /* 12 lines each: chance alone stays within 4 points */
                 struct rsc_profile *sampled = analyse(&batch, engines[order], "private", seed, 0);
                 for (size_t i = 0; i < exact->sharing_count; i++) {
                     const struct rsc_sharing_row *a = &exact->sharing[i], *b = cell_of(sampled, a);

@@ -100,6 +100,7 @@ class Numbers(unittest.TestCase):
         threads = rng.choice(np.array([77, 5, 2**63 + 1], np.uint64), count)
         pcs = 0x400000 + rng.integers(0, 4, count)
         profile = reusescope.analyze(addresses, 4, kinds, threads, pcs)
+        self.assertEqual(reusescope.analyze([0, 64, 0], pcs=5).code["references"].tolist(), [3])
         self.assertEqual(sorted(t["tid"] for t in profile.json["threads"]), [5, 77, 2**63 + 1])
         for row in profile.json["threads"]:
             self.assertGreaterEqual(row["references"], int((threads == np.uint64(row["tid"])).sum()))
@@ -116,6 +117,8 @@ class Numbers(unittest.TestCase):
             return {row["kind"]: row["references"] for row in reusescope.analyze([0, 1, 2, 3], kinds=kinds).json["kinds"]}
         for kinds in ("RWWI", ["R", "W", "W", "I"], np.array([b"R", b"W", b"W", b"I"]), [0, 1, 1, 2]):
             self.assertEqual(kinds_of(kinds), {"read": 1, "write": 2, "fetch": 1})
+        with self.assertRaisesRegex(ValueError, "addresses: not all from 0 to 18446744073709551615"):
+            reusescope.analyze([2**64])
         with self.assertRaisesRegex(ValueError, "'X' is not one of R, W, I"):
             kinds_of("RXWW")
 

@@ -129,6 +129,7 @@ int rsc_attach_poll(struct rsc_launch *launch) {
     if (!gone && asked && now - launch->enough_ns < ENOUGH_NS) return 0;
     __atomic_store_n(&launch->ring->detached, 1, __ATOMIC_RELEASE);
     launch->running = 0;
+    launch->let_go = !gone;
     return 1;
 }
 

@@ -32,6 +32,7 @@ struct rsc_launch {
     uint64_t started_ns, stopped_ns; /* stopped_ns: 0 while running */
     int attached; /* the program is not our child (attach.h) */
     uint64_t until_ns, enough_ns; /* when to stop watching it; when it was asked to stop, 0: not yet */
+    int let_go; /* it runs on */
 };
 
 struct rsc_launch_command {

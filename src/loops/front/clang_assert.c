@@ -9,7 +9,7 @@
 
 #include "loops/front/clang_front.h"
 
-int front_ends_program(struct front *front, CXCursor cursor) {
+static int ends_program(struct front *front, CXCursor cursor) {
     static const char *const names[] = {"__assert_fail",
                                         "__assert_perror_fail",
                                         "__assert_rtn",
@@ -26,7 +26,7 @@ int front_ends_program(struct front *front, CXCursor cursor) {
     enum CXCursorKind kind = front_kind(front, cursor);
     struct kids kids = front_kids(front, cursor);
     if (kind == CXCursor_CXXThrowExpr) return 1;
-    if (kind == CXCursor_CompoundStmt && kids.count) return front_ends_program(front, kids.item[kids.count - 1]);
+    if (kind == CXCursor_CompoundStmt && kids.count) return ends_program(front, kids.item[kids.count - 1]);
     if (kind != CXCursor_CallExpr) return 0;
     CXCursor callee = front->clang.getCursorReferenced(cursor);
     if (front->clang.Cursor_isNull(callee) || !front->clang.Cursor_isNull(front->clang.getCursorDefinition(callee)))
@@ -50,8 +50,8 @@ int front_asserts(struct front *front, CXCursor statement) {
     struct kids kids = front_if_kids(front, statement);
     enum CXCursorKind kind = front_kind(front, statement);
     if ((kind != CXCursor_IfStmt && kind != CXCursor_ConditionalOperator) || kids.count < 2) return -1;
-    if (kids.count > 2 && front_ends_program(front, kids.item[2])) return 1;
-    return front_ends_program(front, kids.item[1]) ? 0 : -1;
+    if (kids.count > 2 && ends_program(front, kids.item[2])) return 1;
+    return ends_program(front, kids.item[1]) ? 0 : -1;
 }
 
 /* Whether left OP right is sure to hold. */

@@ -318,7 +318,6 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
 int front_unsigned_negative(struct front *front, CXCursor side, const struct value *value); /* may it be compared so? */
 
 /* clang_assert.c: code that ends the program does not run. */
-int front_ends_program(struct front *front, CXCursor cursor);
 struct kids front_if_kids(struct front *front, CXCursor statement); /* without declarations: if (int n = 9; n > k) */
 /* Which way a condition must go if one branch of an if statement or ?: ends the program; -1: no branch does. */
 int front_asserts(struct front *front, CXCursor statement);

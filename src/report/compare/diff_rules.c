@@ -229,6 +229,13 @@ static struct rsc_shown shown_value(enum rsc_diff_metric metric, double value, c
     return rsc_show_count((uint64_t)llround(value));
 }
 
+/* A line of the loader is named like any other. */
+static struct rsc_place_short line_in_short(const struct rsc_diff_row *row) {
+    struct rsc_place place = *row->place;
+    place.module = NULL;
+    return rsc_place_in_short(&place, 1);
+}
+
 struct rsc_diff_words rsc_diff_finding_words(const struct rsc_diff_finding *finding) {
     enum rsc_diff_metric metric = finding->rule ? finding->rule->metric : RSC_DIFF_MISSES;
     const struct rsc_diff_size *size = &finding->diff->sizes[finding->size];
@@ -240,8 +247,9 @@ struct rsc_diff_words rsc_diff_finding_words(const struct rsc_diff_finding *find
     if (finding->sized)
         snprintf(at, sizeof at, " in %s%s%s%s", size->name[0] ? size->name : "a cache of ", size->name[0] ? " (" : "",
                  rsc_show_bytes(size->bytes).text, size->name[0] ? ")" : "");
-    if (old_value > 0) snprintf(by, sizeof by, " (+%.3g %%)", 100 * grown / old_value);
-    if (finding->row) snprintf(whose, sizeof whose, " of %s", rsc_place_in_short(finding->row->place, 1).text);
+    if (old_value > 0 && grown < 99 * old_value) snprintf(by, sizeof by, " (+%.3g %%)", 100 * grown / old_value);
+    else if (old_value > 0) snprintf(by, sizeof by, " (%.3g times)", 1 + grown / old_value);
+    if (finding->row) snprintf(whose, sizeof whose, " of %s", line_in_short(finding->row).text);
     if (finding->row && !finding->row->has_line) {
         const struct rsc_place *place = finding->row->place;
         if (place->function) snprintf(whose, sizeof whose, " of function %.100s", place->function);
@@ -252,8 +260,7 @@ struct rsc_diff_words rsc_diff_finding_words(const struct rsc_diff_finding *find
                                      : "no module");
     }
     if (finding->where && finding->where != finding->row)
-        snprintf(gained, sizeof gained, "; the line that gained most misses is %s",
-                 rsc_place_in_short(finding->where->place, 1).text);
+        snprintf(gained, sizeof gained, "; the line that gained most misses is %s", line_in_short(finding->where).text);
     snprintf(words.text, sizeof words.text, "%s%s%s: %s, was %s%s%s", metric_words[metric], whose, at, after.text,
              before.text, by, gained);
     rsc_make_one_line(words.text);

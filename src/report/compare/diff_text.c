@@ -69,6 +69,7 @@ static void put_place(struct rsc_text *text, const struct rsc_diff_report *repor
     struct rsc_place shown = *row->place;
     if (row->has_line) {
         shown.file = (char *)rsc_diff_file_name(report, shown.file);
+        shown.module = NULL; /* lines of the loader are told apart here */
         rsc_put_place(text, &shown, columns);
         return;
     }
@@ -149,7 +150,8 @@ static void put_diff(struct rsc_text *text, const struct rsc_diff_report *report
     rsc_text_put(text, "\n");
     put_sizes(text, diff, "Miss ratio", offsetof(struct rsc_diff_size, miss_ratio), rsc_show_percent, 0);
     if (diff->unknown_sizes)
-        rsc_text_put(text, "   left out: %zu sizes above a profile's --max-distance\n", diff->unknown_sizes);
+        rsc_text_put(text, "   left out: %zu size%s less than a line or above a profile's --max-distance\n",
+                     diff->unknown_sizes, diff->unknown_sizes == 1 ? "" : "s");
     if (!diff->size_count) return;
     put_rows(text, report, style, diff, "Functions", diff->functions, diff->function_count);
     put_rows(text, report, style, diff, "Lines", diff->lines, diff->line_count);

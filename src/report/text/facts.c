@@ -157,8 +157,8 @@ static void add_bar(char *words, size_t room, const struct rsc_count_bar *bar, u
     if (!bar->is_known) return;
     if (whole ? (double)(bar->high - bar->low) > RSC_USELESS_SHARE * (double)whole
               : bar->high / USELESS_TIMES > bar->low)
-        advice = whole ? ": too few samples to tell; --sample none is exact"
-                       : ": not known from this sample; --sample none is exact";
+        advice = whole ? ": too few samples to tell; run --sample none is exact"
+                       : ": not known from this sample; run --sample none is exact";
     if (whole)
         snprintf(words + used, room - used, " (%s to %s)%s", rsc_show_percent((double)bar->low / (double)whole).text,
                  rsc_show_percent((double)bar->high / (double)whole).text, advice);

@@ -86,7 +86,8 @@ static void put_text(struct rsc_text *out, const struct entry *entry, const stru
     rsc_text_put(out, " ");
     put_name(out, entry);
     if (!selection->count) {
-        rsc_text_put(out, ": no code has a reuse that misses\n");
+        rsc_text_put(out, entry->profile->code_count ? ": no code has a reuse that misses\n"
+                                                     : ": has no code rows: record it with pcs\n");
         return;
     }
     rsc_text_put(out, ": %zu instruction%s %.4g %% of the %s reuses that miss in %s", entry->chosen,

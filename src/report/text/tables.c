@@ -231,6 +231,8 @@ static void put_parts_csv(struct rsc_text *out, const char *name, const struct p
         const struct rsc_place *place = by != RSC_BY_LOOP ? parts[i].place
                                         : parts[i].loop   ? &parts[i].loop->place
                                                           : &nowhere;
+        const struct rsc_place loader = {.module = place->module}; /* its lines are one row */
+        if (by == RSC_BY_LINE && rsc_place_is_loader(place)) place = &loader;
         const char *fields[] = {by == RSC_BY_FILE ? NULL : place->module,
                                 by == RSC_BY_FILE || whole ? place->file : NULL,
                                 by == RSC_BY_FUNCTION || whole ? place->function : NULL};

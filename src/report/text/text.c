@@ -43,7 +43,7 @@ static void put_bars(struct rsc_text *text, const struct rsc_profile *profile, c
         rsc_text_put(text, "   at %-8s %8s", rsc_show_bytes(bytes).text, rsc_show_percent(at.miss_ratio).text);
         rsc_text_put(text, style->width < 50 ? "\n        (%s to %s)%s\n" : "  (%s to %s)%s\n",
                      rsc_show_percent(at.low).text, rsc_show_percent(at.high).text,
-                     at.high - at.low > RSC_USELESS_SHARE ? ": not known from this sample; --sample none is exact"
+                     at.high - at.low > RSC_USELESS_SHARE ? ": not known from this sample; run --sample none is exact"
                                                           : "");
     }
 }
