@@ -12,6 +12,7 @@
 
 #include "bench/measure.h"
 #include "collect/symbols/variable_events.h"
+#include "engine/engine_spec.h"
 #include "profile/profile_model.h"
 
 #define BATCHES_MAX 4096u
@@ -96,9 +97,14 @@ static double analyse(enum way way, struct rsc_profile_totals *totals, double *p
     struct rsc_error error;
     double start = cpu_seconds_now();
     engines[0] = engine_of(way < BOTH_PLAIN ? "single" : "private", way % 2);
-    if (way >= BOTH_PLAIN) engines[1] = engine_of("shared", way % 2);
-    for (uint32_t i = 0; i < batch_count; i++)
+    if (way >= BOTH_PLAIN) {
+        engines[1] = engine_of("shared", way % 2);
+        rsc_engine_lean_on(engines[0], engines[1]);
+    }
+    for (uint32_t i = 0; i < batch_count; i++) {
+        if (engines[1]) need(rsc_engine_stand(engines[0], &batches[i], &error), "stand");
         for (int e = 0; e < 2 && engines[e]; e++) need(rsc_engine_push(engines[e], &batches[i], &error), "push");
+    }
     for (int e = 0; e < 2 && engines[e]; e++) {
         struct rsc_profile *profile;
         need(rsc_engine_finish(engines[e], &profile, &error), "finish");
