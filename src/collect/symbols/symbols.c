@@ -68,6 +68,7 @@ int rsc_symbols_large_data(struct rsc_symbols *symbols, uint64_t addr, uint64_t 
 
 #define MAPS_MAX 65536u
 #define NO_MODULE UINT32_MAX
+#define PROCESS_BITS (0xffffull << 48) /* of an address: they distinguish processes (collect/drain/) */
 
 struct file_map {
     uint64_t start, end;
@@ -260,7 +261,10 @@ static int find_bias(struct rsc_symbols *symbols, struct file_map *map) {
     if (symbols_module_open(&symbols->shared, module)) return RSC_ENOMEM;
     map->bias_state = -1;
     if (!module->image.elf) return 0;
-    if (module->type == ET_EXEC) map->bias_state = 1; /* bias 0 */
+    if (module->type == ET_EXEC) {
+        map->bias = map->origin & PROCESS_BITS;
+        map->bias_state = 1;
+    }
     for (size_t i = 0; module->type != ET_EXEC && i < module->segment_count; i++) {
         uint64_t bias;
         if (!segment_bias(&module->segments[i], map, &bias)) continue;
