@@ -35,6 +35,11 @@ void rsc_rebuilt_prepare(struct rsc_launch *launch, const struct rsc_collect_req
     }
 }
 
+/* The kernel starts the interpreter of a script itself. */
+static const char *file_of(const struct rsc_target *target) {
+    return target->script[0] ? target->script : target->path;
+}
+
 int rsc_rebuilt_launch(struct rsc_launch *launch, const struct rsc_collect_request *request, struct rsc_error *error) {
     char told[512];
     const char *plain = getenv("REUSESCOPE_TEST_PLAIN_CODE"); /* for tests of code for processors without AVX-512 */
@@ -42,7 +47,7 @@ int rsc_rebuilt_launch(struct rsc_launch *launch, const struct rsc_collect_reque
              request->follow, (unsigned long long)request->skip, request->roi_marked,
              !getenv("REUSESCOPE_TEST_NO_SAMPLES"), /* for tests that must not be interrupted by a signal */
              request->wanted.what == RSC_TAKES_PAIRS, plain && plain[0] == '1');
-    struct rsc_launch_command command = {.path = request->target->path,
+    struct rsc_launch_command command = {.path = file_of(request->target),
                                          .words = (char **)request->command,
                                          .environment = {{RSC_ASM_ENVIRONMENT, told}}};
     return rsc_launch_start(launch, &command, error);
@@ -66,7 +71,7 @@ int rsc_plain_launch(struct rsc_launch *launch, const struct rsc_collect_request
         events.type, (unsigned long long)events.loads, (unsigned long long)events.stores,
         (unsigned long long)events.leader, (unsigned long long)events.config1, (unsigned long long)events.config2,
         events.precise, events.exclude);
-    struct rsc_launch_command command = {.path = request->target->path,
+    struct rsc_launch_command command = {.path = file_of(request->target),
                                          .words = (char **)request->command,
                                          .environment = {{"LD_PRELOAD", preload}, {RSC_PERF_ENVIRONMENT, told}}};
     return rsc_launch_start(launch, &command, error);
