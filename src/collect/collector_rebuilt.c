@@ -27,7 +27,7 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
 
 static int start(struct rsc_collector *collector, struct rsc_error *error) {
     const struct rsc_collect_request *request = collector->request;
-    struct rsc_roi roi = {.path = NULL};
+    struct rsc_roi roi = {.function = NULL};
     int status = 0;
     if (request->roi_function) status = rsc_roi_open(&roi, request->target->path, request->roi_function, error);
     rsc_rebuilt_prepare(&collector->launch, request);

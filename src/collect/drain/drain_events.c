@@ -57,13 +57,15 @@ static uint64_t space_of(struct rsc_drain *drain, uint64_t process) {
     return (uint64_t)(rsc_drain_process_number(drain, process) - 1) << 48;
 }
 
-/* Where the program itself is mapped, from the data of a MAP event. */
+/* Where the process's program is mapped, from the data of a MAP event. */
 static void note_place(struct rsc_drain *drain, const struct rsc_guest_map *map) {
+    const uint32_t process = rsc_drain_process_number(drain, map->process) - 1;
     uint64_t file_offset;
     size_t name = 9u + map->data[8];
     memcpy(&file_offset, map->data, sizeof file_offset);
-    if (space_of(drain, map->process) == 0 && name <= map->data_bytes)
-        rsc_roi_mapped(drain->roi, (const char *)map->data + name, map->data_bytes - name, file_offset, map->start);
+    if (name <= map->data_bytes)
+        rsc_roi_mapped(drain->roi, process, (const char *)map->data + name, map->data_bytes - name, file_offset,
+                       map->start);
 }
 
 /* Not before the first thread is known: each event belongs to a thread. */
@@ -84,6 +86,9 @@ static int take_note(struct rsc_drain *drain, const struct rsc_note *note) {
     if (note->type == RSC_NOTE_MAPS || note->type == RSC_NOTE_NATIVE_MAPS)
         return rsc_guest_maps_text(drain->maps, note->process, note->type == RSC_NOTE_NATIVE_MAPS, drain->note_text,
                                    note->bytes);
+    if (note->type == RSC_NOTE_PROGRAM && drain->roi)
+        return rsc_roi_runs(drain->roi, rsc_drain_process_number(drain, note->process) - 1, drain->note_text,
+                            note->bytes);
     if (note->type != RSC_NOTE_MODULE || note->bytes != sizeof module) return 0;
     memcpy(&module, drain->note_text, sizeof module);
     return rsc_asm_tables_add(drain->tables, note->process, &module, drain->ring);
@@ -100,8 +105,10 @@ int rsc_drain_read_notes(struct rsc_drain *drain, uint64_t end) {
 
 /* ---- records ---- */
 
+static uint32_t process_of(const struct rsc_drain_cursor *cursor) { return (uint32_t)(cursor->space >> 48); }
+
 void rsc_drain_enter_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t pc) {
-    if (cursor->region_depth || !cursor->depth || !rsc_roi_holds(drain->roi, pc | cursor->space)) return;
+    if (cursor->region_depth || !cursor->depth || !rsc_roi_holds(drain->roi, process_of(cursor), pc)) return;
     cursor->region_depth = cursor->depth;
     drain->in_region[cursor->number]++;
 }

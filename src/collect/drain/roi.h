@@ -17,26 +17,50 @@ struct rsc_roi_range {
     uint64_t start, stop; /* link-time address */
 };
 
-struct rsc_roi {
-    char *path;      /* of the program */
-    int moves;       /* position-independent: addresses are relative to the load address */
+/* A program file, and where the function is in it. Owned by the region. */
+struct rsc_roi_program {
+    char *path;
+    int moves; /* position-independent: addresses are relative to the load address */
     struct rsc_roi_range *ranges;
     size_t count;
-    uint64_t base;   /* load address */
-    int placed;      /* base is known */
 };
 
-/* Finds the function in the program's symbol table. A missing function is not an error: the region stays empty. */
+/* A process runs one program. All zeros: not known yet. */
+struct rsc_roi_process {
+    size_t program; /* index, plus 1 */
+    uint64_t base;  /* load address */
+    int placed;     /* base is known */
+};
+
+struct rsc_roi {
+    char *function;
+    struct rsc_roi_program *programs;
+    size_t program_count, program_room;
+    struct rsc_roi_process *processes; /* by number */
+    size_t process_count, process_room;
+};
+
+/*
+ * Finds the function in the symbol table of the program that is to run. A missing function is not an error: the region
+ * stays empty there.
+ */
 int rsc_roi_open(struct rsc_roi *roi, const char *path, const char *function, struct rsc_error *error);
 void rsc_roi_close(struct rsc_roi *roi);
 
-/* The first process mapped a file there. */
-void rsc_roi_mapped(struct rsc_roi *roi, const char *path, size_t path_bytes, uint64_t file_offset, uint64_t start);
+/* The process with that number, from 0 on, runs this program. A file that cannot be read has no function. RSC_ENOMEM
+ * or 0. */
+int rsc_roi_runs(struct rsc_roi *roi, uint32_t process, const char *path, size_t path_bytes);
+/* It mapped a file there. */
+void rsc_roi_mapped(struct rsc_roi *roi, uint32_t process, const char *path, size_t path_bytes, uint64_t file_offset,
+                    uint64_t start);
 
-static inline int rsc_roi_holds(const struct rsc_roi *roi, uint64_t pc) {
-    if (!roi->placed) return 0;
-    for (size_t i = 0; i < roi->count; i++)
-        if (pc - roi->base >= roi->ranges[i].start && pc - roi->base < roi->ranges[i].stop) return 1;
+/* `pc` is the process's own address. */
+static inline int rsc_roi_holds(const struct rsc_roi *roi, uint32_t process, uint64_t pc) {
+    if (process >= roi->process_count || !roi->processes[process].placed) return 0;
+    const struct rsc_roi_program *program = &roi->programs[roi->processes[process].program - 1];
+    pc -= roi->processes[process].base;
+    for (size_t i = 0; i < program->count; i++)
+        if (pc >= program->ranges[i].start && pc < program->ranges[i].stop) return 1;
     return 0;
 }
 

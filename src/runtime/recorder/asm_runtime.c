@@ -126,6 +126,12 @@ static void note_maps(void) {
     munmap(text, MAPS_BYTES);
 }
 
+static void note_program(void) {
+    char path[4096];
+    ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
+    if (bytes > 0 && (size_t)bytes < sizeof path) leave_note(RSC_NOTE_PROGRAM, path, (size_t)bytes);
+}
+
 static void note_module(const struct rsc_asm_module *module) { leave_note(RSC_NOTE_MODULE, module, sizeof *module); }
 
 /* ---- modules ---- */
@@ -208,6 +214,7 @@ static void close_thread(void) {
 static void first_words(void) {
     if (__atomic_exchange_n(&process.maps_noted, 1, __ATOMIC_RELAXED)) return;
     struct rsc_asm_module module;
+    note_program();
     note_maps();
     for (uint32_t at = 0; rsc_asm_registry_next(&at, &module);) note_module(&module);
 }

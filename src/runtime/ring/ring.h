@@ -41,8 +41,8 @@
 #include "runtime/sampler/sampler.h"
 #include "runtime/ring/watch_ring.h"
 
-/* "RSC_RGR5", and the layout: who was built with another finds it wrong. */
-#define RSC_RING_MAGIC (0x355247525f435352ull + sizeof(struct rsc_ring))
+/* "RSC_RGR6", and the layout: who was built with another finds it wrong. */
+#define RSC_RING_MAGIC (0x365247525f435352ull + sizeof(struct rsc_ring))
 #define RSC_RING_SLOTS 4096u
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
 #define RSC_BLOCK_WORDS 7548u
@@ -230,8 +230,11 @@ struct rsc_slot {
 _Static_assert(offsetof(struct rsc_slot, blocks) == 4096, "a page, then blocks");
 _Static_assert(sizeof(struct rsc_slot) % 4096 == 0, "slots begin at a page");
 
-/* NATIVE_MAPS: for a process without QEMU. MODULE: a struct rsc_asm_module (asm_abi.h). */
-enum rsc_note_type { RSC_NOTE_MAPS = 1, RSC_NOTE_NATIVE_MAPS = 2, RSC_NOTE_MODULE = 3 };
+/*
+ * NATIVE_MAPS: for a process without QEMU. MODULE: a struct rsc_asm_module (asm_abi.h). PROGRAM: the path of the
+ * program that a rebuilt process runs, before its maps.
+ */
+enum rsc_note_type { RSC_NOTE_MAPS = 1, RSC_NOTE_NATIVE_MAPS = 2, RSC_NOTE_MODULE = 3, RSC_NOTE_PROGRAM = 4 };
 
 /* Identifies a process's memory: the system reuses pids, and exec keeps them. */
 static inline uint64_t rsc_process_id(uint32_t image, uint32_t pid) { return (uint64_t)image << 32 | pid; }
