@@ -44,7 +44,8 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     rsc_arena_init(&drain->event_data);
     if (!drain->addr || !drain->meta || !drain->pc || (skips && !drain->skipped) || (in_order && !drain->passed) ||
         !drain->maps || !drain->tables || !drain->note_text || rsc_u64_table_init(&drain->processes, 64) < 0 ||
-        rsc_u64_table_init(&drain->thread_of, 64) < 0 || rsc_u64_table_init(&drain->sampled_threads, 64) < 0) {
+        rsc_u64_table_init(&drain->thread_of, 64) < 0 || rsc_u64_table_init(&drain->sampled_threads, 64) < 0 ||
+        rsc_u64_table_init(&drain->forked_inside, 64) < 0) {
         rsc_drain_free(drain);
         return rsc_fail_memory(error, "collector");
     }
@@ -63,6 +64,7 @@ void rsc_drain_free(struct rsc_drain *drain) {
     rsc_block_pieces_free(&drain->pieces);
     rsc_u64_table_free(&drain->thread_of);
     rsc_u64_table_free(&drain->sampled_threads);
+    rsc_u64_table_free(&drain->forked_inside);
     free(drain->samples);
     free(drain->held_samples);
     free(drain->steps);

@@ -107,16 +107,54 @@ int rsc_drain_read_notes(struct rsc_drain *drain, uint64_t end) {
 
 static uint32_t process_of(const struct rsc_drain_cursor *cursor) { return (uint32_t)(cursor->space >> 48); }
 
-void rsc_drain_enter_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t pc) {
-    if (cursor->region_depth || !cursor->depth || !rsc_roi_holds(drain->roi, process_of(cursor), pc)) return;
-    cursor->region_depth = cursor->depth;
-    drain->in_region[cursor->number]++;
+static void set_root(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, enum rsc_region_root root) {
+    if (cursor->root >= RSC_ROOT_INSIDE) drain->in_region[cursor->number]--;
+    if (root >= RSC_ROOT_INSIDE) drain->in_region[cursor->number]++;
+    cursor->root = root;
 }
 
-void rsc_drain_leave_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor) {
+/* Before its first record. By then all is taken that was recorded before its process was forked. */
+static void begin_root(struct rsc_drain *drain, struct rsc_drain_cursor *cursor) {
+    const int is_first = cursor->ids >> 32 == (uint32_t)cursor->ids && !cursor->is_part;
+    const uint64_t image = cursor->rebuilt.process >> 32;
+    const int inside = is_first && rsc_u64_table_find(&drain->forked_inside, image)->value;
+    set_root(drain, cursor, inside ? RSC_ROOT_INHERITED : RSC_ROOT_OUTSIDE);
+}
+
+void rsc_drain_enter_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t pc) {
+    if (cursor->root == RSC_ROOT_UNKNOWN) begin_root(drain, cursor);
+    if (cursor->region_depth || (cursor->depth && cursor->root >= RSC_ROOT_INSIDE)) return;
+    const int holds = rsc_roi_holds(drain->roi, process_of(cursor), pc);
+    if (!cursor->depth) {
+        if (holds) set_root(drain, cursor, RSC_ROOT_INSIDE);
+        else if (cursor->root == RSC_ROOT_INSIDE) set_root(drain, cursor, RSC_ROOT_OUTSIDE);
+    } else if (holds) {
+        cursor->region_depth = cursor->depth;
+        drain->in_region[cursor->number]++;
+    }
+}
+
+/* The call that entered it has returned. */
+static void leave_call(struct rsc_drain *drain, struct rsc_drain_cursor *cursor) {
     if (!cursor->region_depth) return;
     cursor->region_depth = 0;
     drain->in_region[cursor->number]--;
+}
+
+void rsc_drain_leave_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor) {
+    leave_call(drain, cursor);
+    set_root(drain, cursor, RSC_ROOT_OUTSIDE);
+}
+
+/* The thread is about to fork a process of that image. */
+static int note_fork(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t image) {
+    struct rsc_u64_table *table = &drain->forked_inside;
+    if (!drain->in_region[cursor->number]) return 0;
+    if (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0) return RSC_ENOMEM;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(table, image);
+    table->used += !entry->value;
+    *entry = (struct rsc_u64_entry){image, 1};
+    return 0;
 }
 
 /* Follows the region through one thread's calls and returns. */
@@ -129,7 +167,7 @@ void rsc_drain_follow_region(struct rsc_drain *drain, struct rsc_drain_cursor *c
     }
     if (type != RSC_RECORD_RETURN) return;
     cursor->depth = (uint32_t)rsc_record_pc(record->word);
-    if (cursor->depth < cursor->region_depth) rsc_drain_leave_region(drain, cursor);
+    if (cursor->depth < cursor->region_depth) leave_call(drain, cursor);
 }
 
 /* The call of an allocator that is not rebuilt is known only from the CALLER record before: it has just returned. */
@@ -173,6 +211,7 @@ int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *curso
         status = pc ? rsc_guest_maps_stack_at(drain->maps, process, cursor->tid, record->addr, pc)
                     : rsc_guest_maps_stack(drain->maps, process, cursor->tid, record->addr);
         return status < 0 ? status : rsc_drain_add_maps(drain);
+    case RSC_RECORD_FORK: return drain->roi ? note_fork(drain, cursor, record->addr) : 0;
     case RSC_RECORD_BARRIER: return rsc_drain_add_event(drain, RSC_EVENT_BARRIER, cursor->number, addr, 0, NULL, 0);
     default: return 0; /* not written by our code: skipped */
     }

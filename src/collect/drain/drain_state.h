@@ -62,6 +62,17 @@ struct rsc_drain_mode {
 extern const struct rsc_drain_mode rsc_drain_qemu, rsc_drain_rebuilt, rsc_drain_lines, rsc_drain_samples,
     rsc_drain_valgrind, rsc_drain_valgrind_lines;
 
+/*
+ * Whether the thread is in the region outside of all calls that were seen: in main(), in the first function of a
+ * thread, or in what ran when its process was forked. The code that runs there shows it.
+ */
+enum rsc_region_root {
+    RSC_ROOT_UNKNOWN = 0, /* nothing of the thread was taken */
+    RSC_ROOT_OUTSIDE,
+    RSC_ROOT_INSIDE,
+    RSC_ROOT_INHERITED /* forked in a function that the region called: inside until that has returned and all is left */
+};
+
 /* The parent's view of a slot. */
 struct rsc_drain_cursor {
     uint32_t generation; /* generation of the thread with this number; 0: none yet */
@@ -97,6 +108,7 @@ struct rsc_drain_cursor {
     int stack_known;
     uint32_t depth; /* open calls, for a rebuilt program's thread */
     uint32_t region_depth; /* in the region's function while it has as many; 0: not in it */
+    enum rsc_region_root root;
     int is_part; /* the thread has another slot */
     uint64_t start_ns, step_ns_256; /* step i has the time start + i * step / 256 */
     uint64_t passed; /* steps of the records before `at`: records, or references if only some are kept */
@@ -126,6 +138,7 @@ struct rsc_drain {
     struct rsc_guest_maps *maps;
     struct rsc_asm_tables *tables;
     struct rsc_roi *roi; /* NULL: everything */
+    struct rsc_u64_table forked_inside; /* by image: 1 if its process was forked in the region */
     uint64_t most; /* accesses wanted; 0: all */
     struct rsc_drain_window window; /* for Valgrind's tool */
     struct rsc_block_pieces pieces; /* of Valgrind's tool */
@@ -143,7 +156,7 @@ struct rsc_drain {
     /* The batch being filled: */
     uint64_t *addr, *meta, *pc;
     uint64_t *skipped; /* NULL: everything is taken */
-    uint64_t *passed;  /* beside it: references of all threads before each; NULL: not known */
+    uint64_t *passed; /* beside it: references of all threads before each; NULL: not known */
     uint64_t *thread_references; /* by number; owned */
     uint32_t *in_region; /* by number: slots of the thread that are in the region; owned */
     uint32_t thread_room;

@@ -4,6 +4,8 @@
  *
  * Each thread has its own region: from its call of the function, or of a copy that the compiler made of it
  * (f.constprop.0, f._omp_fn.0), until that call is left, in whatever way. A jump to it (a tail call) counts as a call.
+ * main() and the first function of a thread are called by code that was not rebuilt: there the pc decides
+ * (enum rsc_region_root). A child that is forked in the region begins in it.
  */
 #ifndef RSC_COLLECT_DRAIN_ROI_H
 #define RSC_COLLECT_DRAIN_ROI_H

@@ -516,8 +516,19 @@ static void thread_ends(void *round) {
 
 /* ---- the process ---- */
 
+/* A child that is followed begins where this thread is: what is before must be taken first. */
+static void before_fork(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    local->fork_image = 0;
+    if (!process.follow || !rsc_asm_recording() || process.lines || rsc_asm_sampling) return;
+    local->fork_image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
+    rsc_asm_put(local->fork_image, rsc_record_word(RSC_RECORD_FORK, 1, 0));
+    rsc_asm_publish();
+}
+
 /* The only thread of a new process; the slot belongs to the old one. */
 static void after_fork_in_child(void) {
+    uint32_t image = rsc_asm_local.fork_image;
     process.inside = process.attaching = 0;
     rsc_asm_local.generation = ++process.generation;
     process.pid = (uint32_t)getpid();
@@ -532,7 +543,7 @@ static void after_fork_in_child(void) {
         process.watching = 0;
         return;
     }
-    process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
+    process.image = image ? image : __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
 }
 
 static int map_ring(int fd) {
@@ -642,7 +653,7 @@ static __attribute__((constructor(101))) void initialise(void) {
         process.pid = (uint32_t)getpid();
         process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
         if (pthread_key_create(&process.key, thread_ends) != 0) process.ring = NULL;
-        pthread_atfork(NULL, NULL, after_fork_in_child);
+        pthread_atfork(before_fork, NULL, after_fork_in_child);
         if (!process.follow) close((int)setting(text, "ring"));
         if (!process.ring) process.watching = 0;
         if (process.ring && setting(text, "samples")) rsc_asm_samples_start(process.ring);

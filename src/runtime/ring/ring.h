@@ -99,6 +99,7 @@ enum rsc_record_type {
     RSC_RECORD_UNWIND = 18, /* of rebuilt programs; addr: the stack pointer that longjmp() sets */
     RSC_RECORD_CALLED = 20, /* of Valgrind's tool: the thread calls the system, and there are others */
     RSC_RECORD_CALLER = 21, /* of rebuilt programs; addr: the code that the next ALLOC is for */
+    RSC_RECORD_FORK = 22, /* of rebuilt programs; addr: image of the process that is forked next */
     RSC_RECORD_STEP = 19, /* an access, beside samples; a second one follows: the same instruction, executed next */
 };
 
