@@ -20,6 +20,8 @@
 
 #include <reusescope/error.h>
 
+#include "base/u64_table.h"
+
 #define GUEST_END 0x500000000000ull /* QEMU is at 0x55..., its libraries at 0x7f... */
 #define REGIONS_MAX 65536u
 #define SEGMENTS_MAX 64u /* of a file; real ones have about 12 */
@@ -29,6 +31,7 @@
 struct region {
     uint64_t process, start, end, file_offset;
     char *path;
+    size_t before; /* index, plus 1, of the last one of the same process; 0: none */
 };
 
 /* The initial stack of a process, if the process reported it. */
@@ -39,32 +42,42 @@ struct first_stack {
 struct rsc_guest_maps {
     struct region *regions;
     size_t count, room, next;
+    struct rsc_u64_table last; /* index, plus 1, of the last region by process */
     struct first_stack *stacks;
     size_t stack_count;
     struct rsc_guest_map out;
 };
 
-struct rsc_guest_maps *rsc_guest_maps_new(void) { return calloc(1, sizeof(struct rsc_guest_maps)); }
+struct rsc_guest_maps *rsc_guest_maps_new(void) {
+    struct rsc_guest_maps *maps = calloc(1, sizeof *maps);
+    if (maps && rsc_u64_table_init(&maps->last, 64) == 0) return maps;
+    free(maps);
+    return NULL;
+}
 
 void rsc_guest_maps_free(struct rsc_guest_maps *maps) {
     if (!maps) return;
     for (size_t i = 0; i < maps->count; i++) free(maps->regions[i].path);
     free(maps->regions);
+    rsc_u64_table_free(&maps->last);
     free(maps->stacks);
     free(maps);
 }
 
 /* Whether it is the last region seen at that place. A file may return after another one replaced it. */
 static int known(const struct rsc_guest_maps *maps, const struct region *region) {
-    for (size_t i = maps->count; i-- > 0;) {
-        const struct region *old = &maps->regions[i];
-        if (old->process != region->process || old->end <= region->start || old->start >= region->end) continue;
+    for (size_t i = region->before; i; i = maps->regions[i - 1].before) {
+        const struct region *old = &maps->regions[i - 1];
+        if (old->end <= region->start || old->start >= region->end) continue;
         return old->start == region->start && old->end == region->end && !strcmp(old->path, region->path);
     }
     return 0;
 }
 
 static int add_region(struct rsc_guest_maps *maps, struct region region, const char *path) {
+    if (rsc_u64_table_needs_rebuild(&maps->last) && rsc_u64_table_rebuild(&maps->last) < 0) return RSC_ENOMEM;
+    struct rsc_u64_entry *last = rsc_u64_table_find(&maps->last, region.process);
+    region.before = last->value;
     region.path = strdup(path);
     if (!region.path) return RSC_ENOMEM;
     if (known(maps, &region) || maps->count >= REGIONS_MAX) {
@@ -82,6 +95,8 @@ static int add_region(struct rsc_guest_maps *maps, struct region region, const c
         maps->room = room;
     }
     maps->regions[maps->count++] = region;
+    maps->last.used += !last->value;
+    *last = (struct rsc_u64_entry){region.process, maps->count};
     return 0;
 }
 
