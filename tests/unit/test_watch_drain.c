@@ -179,11 +179,14 @@ static void test_endings(void **state) {
     take(0);
     assert_int_equal(world.sample_count, 5);
     assert_int_equal(world.samples[4].slot, RSC_NO_SLOT);
-    assert_int_equal(world.end_count, 3);
+    assert_int_equal(world.end_count, 4);
     assert_int_equal(world.ends[0].ending, RSC_WATCH_REPLACED);
     assert_int_equal(world.ends[1].ending, RSC_WATCH_DROPPED);
     assert_int_equal(world.ends[2].ending, RSC_WATCH_UNUSED);
     assert_int_equal(world.ends[2].count, 900);
+    assert_int_equal(world.ends[3].ending,
+                     RSC_WATCH_DROPPED); /* the thread's end reports all watches: no room for it */
+    assert_int_equal(world.ends[3].slot, 0);
     assert_int_equal(world.accesses, 1000);
     assert_int_equal(world.references, 1000);
     assert_int_equal(stream()->state, RSC_SLOT_FREE);
@@ -225,10 +228,31 @@ static void test_any_words(void **state) {
     }
 }
 
+/* A thread that was killed: its watches end where it had got to, with the chances that it left. */
+static void test_killed(void **state) {
+    (void)state;
+    put_use(0, 100, 0x5000, 1, 1, 1, 0);
+    put_use(2, 200, 0x6000, 1, 1, 1, 0);
+    put_hit(0, 1000, 700, 0, 0x9000, CODE + 8);
+    stream()->position = 5000;
+    stream()->chances[2] = rsc_watch_bits(0.125);
+    take(0);
+    assert_int_equal(world.end_count, 1);
+    take(1);
+    assert_int_equal(world.end_count, 2);
+    assert_int_equal(world.ends[1].slot, 2);
+    assert_int_equal(world.ends[1].ending, RSC_WATCH_UNUSED);
+    assert_int_equal(world.ends[1].count, 5000);
+    assert_true(world.ends[1].chance == 0.125);
+    assert_int_equal(world.accesses, 5000);
+    assert_int_equal(world.references, 5000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_positions, set_up, tear_down),
                                        cmocka_unit_test_setup_teardown(test_words, set_up, tear_down),
                                        cmocka_unit_test_setup_teardown(test_endings, set_up, tear_down),
+                                       cmocka_unit_test_setup_teardown(test_killed, set_up, tear_down),
                                        cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
                                        cmocka_unit_test_setup_teardown(test_any_words, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -357,13 +357,24 @@ static void add_stats(struct rsc_watch_stats *stats, const struct rsc_watch_stre
     if (stream->registers > stats->registers_most) stats->registers_most = stream->registers;
 }
 
-/* A thread's progress, and its end. */
+/*
+ * A thread's progress, and its end. Watches that are still open: a thread that ended by itself reported how they ended,
+ * but there was no room; one that was killed did not.
+ */
 static int tell_thread(struct rsc_watch_drain *drain, struct cursor *cursor, const struct rsc_watch_stream *stream,
-                       struct rsc_error *error) {
+                       int was_killed, struct rsc_error *error) {
     struct progress at = {stream->position, stream->range_accesses, stream->range_words};
     if (at.position < cursor->position)
         at = (struct progress){cursor->position, cursor->range_accesses, cursor->range_words};
     uint64_t references = references_at(cursor, at, 0) - 1;
+    for (uint32_t reg = 0; reg < RSC_WATCH_REGISTERS; reg++) {
+        if (!cursor->open[reg]) continue;
+        struct rsc_watch_end end = {.count = references,
+                                    .chance = rsc_watch_double(stream->chances[reg]),
+                                    .ending = was_killed ? RSC_WATCH_UNUSED : RSC_WATCH_DROPPED};
+        int status = end_watch(drain, cursor, reg, end, error);
+        if (status < 0) return status;
+    }
     struct rsc_watch_progress progress = {cursor->process_number, cursor->thread_of_process, references, at.position};
     return add_record(drain, (struct rsc_watch_record){RSC_WATCH_RECORD_PROGRESS, cursor->number, .progress = progress},
                       error);
@@ -384,7 +395,7 @@ int rsc_watch_drain_take(struct rsc_watch_drain *drain, int ended, const struct 
         if (!cursor->generation || cursor->generation != stream->generation)
             status = start_thread(drain, cursor, stream, error);
         if (status >= 0) status = take_words(drain, cursor, stream, error);
-        if (status >= 0 && over) status = tell_thread(drain, cursor, stream, error);
+        if (status >= 0 && over) status = tell_thread(drain, cursor, stream, state == RSC_SLOT_LIVE, error);
         if (status < 0) return status;
         if (!over) continue;
         add_stats(&drain->stats, stream, cursor->position);

@@ -3,7 +3,7 @@
  *
  * A handler that the program installs is called through one of ours, so that its records do
  * not interfere with the interrupted code. Before another program is started, recorded words
- * are published.
+ * are published (also trap/process_ends.c).
  */
 #include "runtime/recorder/asm_runtime.h"
 #include "runtime/trap/watch_thread.h"
@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <string.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -102,61 +101,12 @@ static void starts_program(int by) {
     if (ring) __atomic_fetch_add(&ring->execs, (uint64_t)(int64_t)by, __ATOMIC_RELAXED);
 }
 
-RSC_INTERPOSE(int, execve, (const char *path, char *const *argv, char *const *environment)) {
+void rsc_process_execs(void) {
     rsc_asm_publish();
     starts_program(1);
-    int status = RSC_REAL(execve)(path, argv, environment);
-    starts_program(-1);
-    return status;
 }
-
-RSC_INTERPOSE(int, execvpe, (const char *file, char *const *argv, char *const *environment)) {
-    rsc_asm_publish();
-    starts_program(1);
-    int status = RSC_REAL(execvpe)(file, argv, environment);
-    starts_program(-1);
-    return status;
-}
-
-#ifdef RSC_ASM_STATIC
-extern char **environ;
-RSC_INTERPOSE(int, execv, (const char *path, char *const *argv)) { return __wrap_execve(path, argv, environ); }
-RSC_INTERPOSE(int, execvp, (const char *file, char *const *argv)) { return __wrap_execvpe(file, argv, environ); }
-#else
-RSC_EXPORT int execv(const char *path, char *const *argv) { return execve(path, argv, environ); }
-RSC_EXPORT int execvp(const char *file, char *const *argv) { return execvpe(file, argv, environ); }
-
-/* A list of words that ends with NULL, as an array on the caller's stack. */
-#define WORDS(argv, first)                 \
-    va_list words;                         \
-    size_t count = 1;                      \
-    va_start(words, first);                \
-    while (va_arg(words, char *)) count++; \
-    va_end(words);                         \
-    char *argv[count + 1];                 \
-    argv[0] = (char *)first;               \
-    va_start(words, first);                \
-    for (size_t i = 1; i <= count; i++) argv[i] = va_arg(words, char *);
-
-RSC_EXPORT int execl(const char *path, const char *first, ...) {
-    WORDS(argv, first)
-    va_end(words);
-    return execve(path, argv, environ);
-}
-
-RSC_EXPORT int execlp(const char *file, const char *first, ...) {
-    WORDS(argv, first)
-    va_end(words);
-    return execvpe(file, argv, environ);
-}
-
-RSC_EXPORT int execle(const char *path, const char *first, ...) {
-    WORDS(argv, first)
-    char *const *environment = va_arg(words, char *const *);
-    va_end(words);
-    return execve(path, argv, environment);
-}
-#endif
+void rsc_process_stays(void) { starts_program(-1); }
+void rsc_process_aborts(void) { rsc_asm_publish(); }
 
 RSC_INTERPOSE(int, posix_spawn,
               (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,

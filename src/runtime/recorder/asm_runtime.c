@@ -401,6 +401,7 @@ void rsc_asm_met(void) { synchronise(rsc_asm_sampled_met); }
 
 void rsc_asm_publish(void) {
     int kept = errno;
+    if (process.watching) rsc_watch_tell();
     hand_over();
     errno = kept;
 }
@@ -675,4 +676,9 @@ static __attribute__((constructor(101))) void initialise(void) {
 /* The thread that ends the process runs no thread-specific destructors. */
 static __attribute__((destructor(101))) void finish(void) {
     if (process.watching) rsc_watch_thread_end();
+}
+
+/* A child of vfork() is still its parent to us. */
+void rsc_process_ends(void) {
+    if ((uint32_t)getpid() == process.pid) finish();
 }

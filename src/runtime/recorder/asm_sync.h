@@ -15,6 +15,7 @@
 #define RSC_RUNTIME_RECORDER_ASM_SYNC_H
 
 #include "runtime/recorder/asm_runtime.h"
+#include "runtime/trap/watch_thread.h"
 
 enum rsc_asm_sync {
     RSC_SYNC_RELEASES,
@@ -31,12 +32,19 @@ extern int rsc_asm_has_others __attribute__((visibility("hidden")));
 static inline int rsc_asm_sync_matters(void) {
     return __builtin_expect(rsc_asm_has_others, 0) && (rsc_asm_recording() || rsc_asm_sampling);
 }
+/* Many programs are ended while they wait. */
 static inline void rsc_asm_sync_before(enum rsc_asm_sync how) {
+    if (how == RSC_SYNC_WAITS && rsc_watch_is_on()) rsc_watch_tell();
     if (rsc_asm_sync_matters()) rsc_asm_sync_before_in_c(how);
 }
 static inline void rsc_asm_sync_after(enum rsc_asm_sync how) {
     (void)how; /* whether it waited or not, the thread now sees what others did */
     if (rsc_asm_sync_matters()) rsc_asm_sync_after_in_c();
+}
+/* A signal is sent, perhaps to the process itself. */
+static inline void rsc_asm_sync_signals(void) {
+    if (rsc_watch_is_on()) rsc_watch_tell();
+    rsc_asm_sync_before(RSC_SYNC_RELEASES);
 }
 /* A thread or process is about to be created. */
 static inline void rsc_asm_sync_creates(void) {
@@ -62,6 +70,7 @@ typedef uintptr_t rsc_word;
         return result;                                       \
     }
 #define RSC_SYNC_RELEASING(name) RSC_SYNC_CALL(name, rsc_asm_sync_before(RSC_SYNC_RELEASES), (void)0)
+#define RSC_SYNC_SIGNALLING(name) RSC_SYNC_CALL(name, rsc_asm_sync_signals(), (void)0)
 #define RSC_SYNC_ACQUIRING(name) RSC_SYNC_CALL(name, (void)0, rsc_asm_sync_after(RSC_SYNC_ACQUIRES))
 #define RSC_SYNC_BOTH(name) \
     RSC_SYNC_CALL(name, rsc_asm_sync_before(RSC_SYNC_RELEASES), rsc_asm_sync_after(RSC_SYNC_ACQUIRES))

@@ -3,7 +3,9 @@
  * watch_thread.h.
  *
  * Invariant, whenever rebuilt code runs outside a window: position = reach - counter,
- * counting the current piece as done. The access at position `reach` is the next sample.
+ * counting the current piece as done. The access at position `next_use` is the next sample;
+ * the countdown ends there, or earlier (TELL_MOST) to report the position: a thread that is
+ * killed has lost less than that.
  * Gaps are geometric, to avoid resonance with the program's periods; their mean is
  * fixed, or adjusted every few samples to reach the requested rate, and reported with
  * each sample: a sample stands for the mean gap at its time.
@@ -21,6 +23,7 @@
 #include <unistd.h>
 
 #define NEVER ((int64_t)1 << 62)
+#define TELL_MOST (1 << 18) /* accesses between reports of the position */
 #define PERIOD_FIRST 16384u  /* accesses, until a thread's speed is known */
 
 static struct rsc_ring *watched_ring;
@@ -30,7 +33,46 @@ static uint64_t next_gap(void) { return rsc_rng_geometric(&rsc_watch_local.rng, 
 
 static uint64_t position(void) { return rsc_watch_local.reach - (uint64_t)rsc_asm_thread.counter; }
 
+/* The same, also in a window and in a handler. */
+static uint64_t position_now(void) {
+    const struct rsc_watch_local *local = &rsc_watch_local;
+    if (local->depth) return local->outer_position + (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
+    if (!local->in_window) return position();
+    const struct rsc_asm_block *block = (const void *)(uintptr_t)local->thread->words[0];
+    return local->thread->window_position + (block ? rsc_asm_block_weight(block) : 0);
+}
+
 /* ---- threads ---- */
+
+/* A thread without a sample is counted only. */
+static void tell_unsampled(uint64_t now) {
+    struct rsc_watch_local *local = &rsc_watch_local;
+    if (!rsc_watch_area) return;
+    __atomic_fetch_add(&rsc_watch_area->unsampled_accesses, now - local->told, __ATOMIC_RELAXED);
+    if (!local->is_told) __atomic_fetch_add(&rsc_watch_area->unsampled_threads, 1, __ATOMIC_RELAXED);
+    local->told = now;
+    local->is_told = 1;
+}
+
+static void tell(uint64_t now) {
+    if (rsc_watch_local.thread) rsc_watch_tell_position(rsc_watch_local.thread, now);
+    else tell_unsampled(now);
+}
+
+void rsc_watch_tell(void) {
+    if (rsc_watch_local.started && !rsc_watch_local.over && !rsc_asm_local.busy) tell(position_now());
+}
+
+/* For its first sample. NULL: not available. */
+static struct rsc_watch_thread *open_thread(void) {
+    struct rsc_watch_local *local = &rsc_watch_local;
+    if (local->is_told) {
+        __atomic_fetch_sub(&rsc_watch_area->unsampled_accesses, local->told, __ATOMIC_RELAXED);
+        __atomic_fetch_sub(&rsc_watch_area->unsampled_threads, 1, __ATOMIC_RELAXED);
+        local->told = local->is_told = 0;
+    }
+    return rsc_watch_open_thread();
+}
 
 /* Stops sampling; accesses from now on are not counted. */
 static void end_watching(void) {
@@ -96,29 +138,26 @@ static uint64_t close_window(struct rsc_watch_thread *thread) {
 void rsc_watch_thread_end(void) {
     struct rsc_watch_local *local = &rsc_watch_local;
     struct rsc_watch_thread *thread = local->thread;
-    if (!local->started || local->over || local->depth) return;
+    if (!local->started || local->over) return;
     rsc_asm_local.busy = 1;
-    uint64_t now = local->in_window && thread ? close_window(thread) : position();
+    uint64_t now = local->in_window && !local->depth ? close_window(thread) : position_now();
     if (thread) rsc_watch_close_thread(thread, now);
-    else if (rsc_watch_area) {
-        __atomic_fetch_add(&rsc_watch_area->unsampled_accesses, now, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&rsc_watch_area->unsampled_threads, 1, __ATOMIC_RELAXED);
-    }
+    else tell_unsampled(now);
     end_watching();
     rsc_asm_local.busy = 0;
 }
 
 /* Position of the next sample; not before `from`, which would be in the past. */
 static void choose_next(uint64_t from) {
-    uint64_t next = rsc_watch_local.reach + 1 + next_gap();
-    rsc_watch_local.reach = next < from ? from : next;
+    uint64_t next = rsc_watch_local.next_use + 1 + next_gap();
+    rsc_watch_local.next_use = next < from ? from : next;
 }
 
 /* Records the next piece, `weight` accesses from `at` on. */
 static void open_window(struct rsc_watch_thread *thread, uint64_t at) {
     struct rsc_watch_local *local = &rsc_watch_local;
     thread->window_position = at;
-    thread->window_use = local->reach;
+    thread->window_use = local->next_use;
     local->in_window = 1;
     rsc_asm_thread.next = thread->words;
     rsc_asm_thread.limit = thread->words + 1; /* one piece: after it there is no room */
@@ -128,8 +167,11 @@ static void open_window(struct rsc_watch_thread *thread, uint64_t at) {
 
 /* Fast from here on; the current piece has been counted. */
 static void run_on(uint64_t done) {
+    struct rsc_watch_local *local = &rsc_watch_local;
+    const int64_t left = (int64_t)(local->next_use - done);
     rsc_asm_thread.next = rsc_asm_thread.limit = NULL;
-    rsc_asm_thread.counter = (int64_t)(rsc_watch_local.reach - done);
+    rsc_asm_thread.counter = left < TELL_MOST ? left : TELL_MOST;
+    local->reach = done + (uint64_t)rsc_asm_thread.counter;
 }
 
 /* Weight of the piece that would run now, from the code after the call of rsc_asm_room(). */
@@ -146,9 +188,9 @@ static void start_thread(uint32_t weight) {
     rsc_rng_seed(&local->rng, rsc_watch_area->seed,
                  1 + (uint64_t)rsc_asm_image() * 0x100000001ull + (uint64_t)syscall(SYS_gettid));
     local->period = rsc_watch_area->period ? rsc_watch_area->period : PERIOD_FIRST;
-    local->reach = next_gap();
+    local->next_use = next_gap();
     rsc_asm_watch_begins();
-    if (local->reach < weight) local->reach = weight;
+    if (local->next_use < weight) local->next_use = weight;
     run_on(weight);
 }
 
@@ -190,10 +232,17 @@ void rsc_watch_handler_enter(struct rsc_asm_interrupted *before) {
     rsc_asm_thread = (struct rsc_asm_thread){.counter = RSC_ASM_CAP};
 }
 
+/* Accesses of a handler: the interrupted code's next sample is as far away as before. */
+static void count_handler(void) {
+    const uint64_t count = (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
+    rsc_watch_local.reach += count;
+    rsc_watch_local.next_use += count;
+}
+
 void rsc_watch_handler_leave(const struct rsc_asm_interrupted *before) {
     struct rsc_watch_local *local = &rsc_watch_local;
     if (!local->depth) return; /* left by longjmp() once, and now from within */
-    local->reach += (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
+    count_handler();
     local->depth--;
     local->handler_frame = before->watch_frame;
     local->handler_on_stack = before->watch_on_stack;
@@ -205,7 +254,7 @@ void rsc_watch_handler_leave(const struct rsc_asm_interrupted *before) {
 static void room_in_handler(const void *const *call) {
     struct rsc_watch_local *local = &rsc_watch_local;
     if (!handler_was_left(call)) {
-        local->reach += (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
+        count_handler();
         local->outer_position += (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
         rsc_asm_thread.counter = RSC_ASM_CAP;
         return;
@@ -213,7 +262,7 @@ static void room_in_handler(const void *const *call) {
     uint64_t done = local->outer_position + (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
     local->depth = local->in_window = 0;
     rsc_asm_local.busy = 0;
-    local->reach = done;
+    local->next_use = done;
     choose_next(done);
     run_on(done);
 }
@@ -229,19 +278,25 @@ static void room(const void *back) {
         start_thread(weight);
         return;
     }
-    uint64_t began = rsc_watch_cpu_ns(), at; /* at: position of the first access of the piece that runs now */
-    if (!thread && !(thread = rsc_watch_open_thread())) {
+    uint64_t at =
+        local->reach - (uint64_t)counter - weight; /* position of the first access of the piece that runs now */
+    if (!local->in_window && local->next_use >= at + weight) {
+        tell(at);
+        run_on(at + weight);
+        return;
+    }
+    uint64_t began = rsc_watch_cpu_ns();
+    if (!thread && !(thread = open_thread())) {
         end_watching();
         return;
     }
     if (local->in_window) {
         at = close_window(thread);
         choose_next(at);
-    } else {
-        at = local->reach - (uint64_t)counter - weight;
-        if (local->reach < at) local->reach = at; /* it would never be reached */
+    } else if (local->next_use < at) {
+        local->next_use = at; /* it would never be reached */
     }
-    if (local->reach < at + weight) {
+    if (local->next_use < at + weight) {
         unwind_use(thread, back);
         open_window(thread, at);
     } else {
@@ -312,7 +367,7 @@ static void sample_range(struct rsc_watch_thread *thread, uintptr_t first, uintp
     int is_second;
     uint64_t word;
     nth_of_ranges(first, second, bytes, n, &is_second, &access);
-    struct rsc_watch_use use = {rsc_watch_local.reach,
+    struct rsc_watch_use use = {rsc_watch_local.next_use,
                                 pc,
                                 access.address,
                                 access.bytes,
@@ -343,9 +398,9 @@ void rsc_watch_range_ends(uintptr_t first, uintptr_t second, size_t bytes, uint6
         local->range_words += local->depth ? words : 0;
         return;
     }
-    if (local->reach < at + count) {
+    if (local->next_use < at + count) {
         rsc_asm_local.busy = 1;
-        struct rsc_watch_thread *thread = local->thread ? local->thread : rsc_watch_open_thread();
+        struct rsc_watch_thread *thread = local->thread ? local->thread : open_thread();
         if (!thread) {
             end_watching();
             rsc_asm_local.busy = 0;
@@ -353,8 +408,8 @@ void rsc_watch_range_ends(uintptr_t first, uintptr_t second, size_t bytes, uint6
         }
         uint64_t began = rsc_watch_cpu_ns(), accesses_before = local->range_accesses, words_before = local->range_words;
         unwind_use(thread, (const void *)(uintptr_t)(pc + 1));
-        for (; local->reach < at + count; choose_next(at)) {
-            uint64_t n = local->reach < at ? 0 : local->reach - at;
+        for (; local->next_use < at + count; choose_next(at)) {
+            uint64_t n = local->next_use < at ? 0 : local->next_use - at;
             local->range_accesses = accesses_before + n;
             local->range_words = words_before + n * words / count;
             sample_range(thread, first, second, bytes, n, pc, writes);
@@ -367,6 +422,7 @@ void rsc_watch_range_ends(uintptr_t first, uintptr_t second, size_t bytes, uint6
     }
     local->range_accesses += count;
     local->range_words += words;
+    if (local->reach < at + count) tell(at + count);
     run_on(at + count);
 }
 

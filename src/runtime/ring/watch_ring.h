@@ -6,7 +6,8 @@
  * ring of words, small on purpose (64 threads touch 4 MiB of it). The thread writes records and
  * never waits: a record that does not fit is dropped and counted. The parent joins them by
  * register: a USE that took a register is open until the HIT with the same register, or ends
- * (censored) with the next USE that takes it, or with the END of its thread.
+ * (censored) with the next USE that takes it, with the END of its thread, or where a thread
+ * that was killed had got to (`position`).
  *
  * Positions. An access's position is the number of earlier accesses of its thread, as the
  * countdown of rebuilt code counts them (runtime/pieces/asm_abi.h). A piece's weight is
@@ -117,7 +118,7 @@ struct rsc_watch_stream {
     uint32_t state; /* enum rsc_slot_state (ring.h): LIVE, ENDED; the parent sets FREE again */
     uint32_t pid, tid, image;
     uint64_t written; /* words */
-    uint64_t position; /* accesses so far, at the last sample or the thread's end */
+    uint64_t position; /* accesses so far, at the last sample, at the thread's end, or some time in between */
     uint64_t range_accesses, range_words; /* the same: see RSC_WATCHED_USE_RANGE_WORDS */
     uint64_t samples, hits;
     uint64_t own_hits; /* traps that the runtime itself caused */
@@ -127,7 +128,9 @@ struct rsc_watch_stream {
     uint64_t busy_ns; /* in handlers and in taking samples, without the kernel's part */
     uint32_t registers; /* registers that this thread got */
     uint32_t generation; /* number of times the stream was taken */
-    uint8_t pad0[256 - 112];
+    uint64_t
+        chances[RSC_WATCH_REGISTERS]; /* of the watches by register, a double's bits: for a thread without an END */
+    uint8_t pad0[256 - 144];
     /* Written by the parent: */
     uint64_t taken; /* words */
     uint8_t pad1[256 - 8];

@@ -165,6 +165,31 @@ static void end_thread(void *unused) {
     rsc_asm_local.busy = 0;
 }
 
+/* ---- ends: process_ends.c ---- */
+
+static void tell(void) {
+    struct rsc_watch_thread *thread = rsc_watch_local.thread;
+    uint64_t now;
+    int kept = errno;
+    if (!thread || !group.page || rsc_asm_local.busy) return;
+    rsc_asm_local.busy = 1;
+    if (rsc_perf_group_now(&group, &now) == 0) rsc_watch_tell_position(thread, now);
+    rsc_asm_local.busy = 0;
+    errno = kept;
+}
+
+void rsc_process_execs(void) { tell(); }
+void rsc_process_stays(void) {}
+void rsc_process_aborts(void) { tell(); }
+
+/* A child of vfork() is still its parent to us. */
+void rsc_process_ends(void) {
+    const struct rsc_watch_thread *thread = rsc_watch_local.thread;
+    if (thread && thread->stream->pid == (uint32_t)getpid()) end_thread(NULL);
+}
+
+/* ---- new threads ---- */
+
 struct start {
     void *(*routine)(void *);
     void *argument;

@@ -33,8 +33,9 @@ void rsc_watch_put(struct rsc_watch_thread *thread, const uint64_t *words, uint3
     __atomic_store_n(&stream->written, at, __ATOMIC_RELEASE);
 }
 
-static void tell_progress(struct rsc_watch_stream *stream, uint64_t at) {
-    stream->position = at;
+void rsc_watch_tell_position(struct rsc_watch_thread *thread, uint64_t now) {
+    struct rsc_watch_stream *stream = thread->stream;
+    stream->position = now;
     stream->range_accesses = rsc_watch_local.range_accesses;
     stream->range_words = rsc_watch_local.range_words;
 }
@@ -109,7 +110,7 @@ void rsc_watch_close_thread(struct rsc_watch_thread *thread, uint64_t now) {
     rsc_watch_events_close(thread, 0);
     rsc_watch_stack_ends(thread);
     rsc_watch_local.thread = NULL;
-    tell_progress(thread->stream, now);
+    rsc_watch_tell_position(thread, now);
     __atomic_store_n(&thread->stream->state, RSC_SLOT_ENDED, __ATOMIC_RELEASE);
     munmap(thread, thread->bytes);
 }
@@ -165,7 +166,9 @@ uint32_t rsc_watch_take_sample(struct rsc_watch_thread *thread, const struct rsc
     if (reg != RSC_WATCH_NO_REGISTER) rsc_watch_disarm_slot(thread, reg);
     rsc_watch_put(thread, record, RSC_WATCHED_USE_WORDS, thread->frames, thread->frame_count);
     thread->stream->samples++;
-    tell_progress(thread->stream, use->position);
+    for (uint32_t i = 0; i < thread->slot_count; i++)
+        thread->stream->chances[i] = rsc_watch_bits(thread->slot[i].chance);
+    rsc_watch_tell_position(thread, use->position + 1);
     return reg;
 }
 

@@ -7,6 +7,7 @@
  *   watch_window.c     finds the addresses that the recorded piece touched
  *   watch_events.c     debug registers, through perf_event_open(); the trap of the reuse
  *   watch_signals.c    the program's own use of SIGTRAP, signal masks and stacks
+ *   process_ends.c     _exit(), exec and abort()
  *
  * How a sample is taken. The countdown goes below zero at the start of a piece, and
  * rsc_asm_room() is called. It lets only this piece be recorded, into private memory of
@@ -63,6 +64,8 @@ struct rsc_watch_thread {
 struct rsc_watch_local {
     struct rsc_watch_thread *thread; /* NULL: no sample yet */
     uint64_t reach; /* position at which the countdown is zero: position = reach - counter */
+    uint64_t next_use; /* position of the next sample; not before `reach` */
+    uint64_t told; /* of a thread without a sample: its accesses in the area's unsampled_accesses */
     uint64_t period; /* accesses between samples */
     struct rsc_rng rng;
     /* While a handler of the program runs, which has its own count: */
@@ -72,7 +75,7 @@ struct rsc_watch_local {
     uintptr_t range_first, range_second;
     uint64_t range_accesses, range_words; /* so far */
     size_t range_bytes;
-    uint8_t started, over, in_window, depth, handler_on_stack;
+    uint8_t started, over, in_window, depth, handler_on_stack, is_told;
     uint8_t trap_blocked; /* the program thinks that it has blocked SIGTRAP */
 };
 extern __thread struct rsc_watch_local rsc_watch_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -89,6 +92,18 @@ void rsc_watch_room(const void *const *call) RSC_HIDDEN; /* like rsc_asm_room_in
 void rsc_watch_thread_end(void) RSC_HIDDEN;
 void rsc_watch_handler_enter(struct rsc_asm_interrupted *before) RSC_HIDDEN;
 void rsc_watch_handler_leave(const struct rsc_asm_interrupted *before) RSC_HIDDEN;
+
+/* Where the thread is, for a process that may end now. */
+void rsc_watch_tell(void) RSC_HIDDEN;
+
+/*
+ * For process_ends.c, provided by either runtime: the process is about to become another program; it could not; it calls
+ * abort(); it ends.
+ */
+void rsc_process_execs(void) RSC_HIDDEN;
+void rsc_process_stays(void) RSC_HIDDEN;
+void rsc_process_aborts(void) RSC_HIDDEN;
+void rsc_process_ends(void) RSC_HIDDEN;
 
 /* Provided by asm_runtime.c, which has the process's state. */
 void rsc_asm_watch_begins(void)
@@ -149,6 +164,8 @@ uint32_t rsc_watch_unwind(struct rsc_watch_thread *thread, uint64_t pc, uint64_t
 struct rsc_watch_thread *rsc_watch_open_thread(void) RSC_HIDDEN;
 /* Ends all watches, at position `now`, and frees what the thread had. */
 void rsc_watch_close_thread(struct rsc_watch_thread *thread, uint64_t now) RSC_HIDDEN;
+/* The parent knows the thread's position if it ends without rsc_watch_close_thread(). */
+void rsc_watch_tell_position(struct rsc_watch_thread *thread, uint64_t now) RSC_HIDDEN;
 /* In a forked child: releases what the forking thread had. */
 void rsc_watch_forget_thread(struct rsc_watch_thread *thread) RSC_HIDDEN;
 
