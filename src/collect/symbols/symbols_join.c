@@ -36,6 +36,7 @@ static int same_code(const struct rsc_code_row *a, const struct rsc_code_row *b)
 
 void symbols_join_code(struct rsc_profile *profile) {
     size_t kept = 0, count = profile->code_count;
+    if (!count) return; /* no array */
     qsort(profile->code, count, sizeof *profile->code, by_code);
     for (size_t i = 0; i < count; i++) {
         struct rsc_code_row *row = &profile->code[i], *to = kept ? &profile->code[kept - 1] : NULL;
