@@ -10,7 +10,6 @@
 #include "cmd/every_size.h"
 #include "cmd/memory.h"
 #include "collect/symbols/symbols.h"
-#include "trace/filter.h"
 #include "trace/source.h"
 
 const struct rsc_option rsc_analysis_options[] = {
@@ -277,29 +276,24 @@ static void show_progress(struct rsc_analysis *analysis, uint64_t done, uint64_t
     rsc_progress_say(analysis->session, line);
 }
 
-/* Whether a filter leaves out references of the code whose instructions are still counted. */
+/* Whether a filter, in the words of a trace's header, leaves out references of code whose instructions are counted. */
 static int thins_out(const char *filter) {
-    static const char *const parts[] = {"tid=", "bits=", "every=", "sets="};
-    int thins = 0;
-    for (size_t i = 0; filter && i < sizeof parts / sizeof *parts; i++) thins |= strstr(filter, parts[i]) != NULL;
-    return thins;
+    return strstr(filter, "tid=") || strstr(filter, "bits=") || strstr(filter, "every=") || strstr(filter, "sets=");
 }
 
 /* What was left out, when the trace was written or now, is not in the numbers. */
 static void heed_filters(struct rsc_analysis *analysis, const struct rsc_trace_info *info) {
-    const int has_filter = info->filter && info->filter[0];
-    char now[512];
-    rsc_filter_text(&analysis->session->filter, now, sizeof now);
-    analysis->instructions_unknown |= thins_out(now) || thins_out(info->filter);
-    if (has_filter && strstr(info->filter, "sets="))
+    const struct rsc_filter *now = &analysis->session->filter;
+    const char *then = info->filter ? info->filter : "";
+    analysis->instructions_unknown |= now->tid_count || now->bits_mask || now->every > 1 || thins_out(then);
+    if (strstr(then, "sets="))
         rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
                      "the trace has only a sample of the sets of a cache (%s), and these are its numbers, not those of "
                      "the whole: reusescope sim knows such samples",
-                     info->filter);
-    else if (has_filter)
+                     then);
+    else if (then[0])
         rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
-                     "the trace was filtered when it was written (%s): these are the numbers of what is left",
-                     info->filter);
+                     "the trace was filtered when it was written (%s): these are the numbers of what is left", then);
 }
 
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error) {

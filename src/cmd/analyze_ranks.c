@@ -13,11 +13,6 @@
 #include "cmd/analysis.h"
 #include "cmd/shares.h"
 
-/* Launchers may give their processes a terminal as standard output, but nobody watches it. */
-static void expect_nobody(struct rsc_session *session) {
-    if (!session->colour) session->colour = -1;
-}
-
 /* The steps until all ranks agree on *status. Returns as rsc_ranks_agree() does. */
 static int prepare(struct rsc_analysis *analysis, struct rsc_ranks *ranks, struct rsc_shares *shares,
                    const char *const *paths, size_t path_count, int *status, int *leave, struct rsc_error *error) {
@@ -70,7 +65,7 @@ int rsc_analyze_ranks(struct rsc_analysis *analysis, const char *const *paths, s
     int status = rsc_ranks_of_mpi(&ranks, &error);
     if (status < 0 && rsc_launched_as() && strcmp(rsc_launched_as(), "0")) return RSC_EXIT_ERROR;
     if (status < 0) return rsc_session_fail(session, &error);
-    if (rsc_launched_as()) expect_nobody(session);
+    if (rsc_launched_as() && !session->colour) session->colour = -1; /* its terminal may be the launcher's */
     if (ranks->rank) {
         session->quiet = 1;
         session->verbose = 0;

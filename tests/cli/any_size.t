@@ -18,5 +18,5 @@ $ reusescope diff 1150.data 1200.data --at 72K --fail-on 'function.misses>+20%' 
 $ reusescope report 1200.data --at 72K --machine skylake-x --format json -q -o - | python3 -c 'import json, sys; p = json.load(sys.stdin); print([c["misses"] for c in p["cost"]["caches"]], p["code"][0]["cycles"] == p["cost"]["cycles"])'
 [120000, 1200, 1200] True
 # Most distances are 1,199 lines: their median is in a bin of 16 lines.
-$ reusescope report 1200.data --full --at 72K | sed -n '/Worst pairs/{n;n;p}' 
+$ reusescope report 1200.data --full --at 72K | sed -n '/Worst pairs/{n;n;p}'
      119 k   99.0 %    1,192  74.5 KiB  0x401000

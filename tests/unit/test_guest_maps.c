@@ -1,5 +1,5 @@
 /*
- * test_guest_maps.c - where the stack of a process's first thread is found in what the process told of itself, and where
+ * test_guest_maps.c - where the stack of a process's first thread is found in what the process reported, and where
  * the .bss of a file ends.
  */
 #include <setjmp.h>

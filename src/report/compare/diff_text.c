@@ -69,7 +69,7 @@ static void put_place(struct rsc_text *text, const struct rsc_diff_report *repor
     struct rsc_place shown = *row->place;
     if (row->has_line) {
         shown.file = (char *)rsc_diff_file_name(report, shown.file);
-        shown.module = NULL; /* lines of the loader are told apart here */
+        shown.module = NULL; /* each line of the loader has its own row here */
         rsc_put_place(text, &shown, columns);
         return;
     }
