@@ -198,19 +198,33 @@ static int announce_variables(struct rsc_analysis *analysis, const struct rsc_ba
                : 0;
 }
 
+/* At once, if more than one of the engines has much to do. */
+static int push_to_all(struct rsc_analysis *analysis, size_t busy, struct rsc_error *error) {
+    if (busy < 2 || analysis->threads < 2) {
+        for (size_t i = 0; i < analysis->count; i++) push_one(analysis, i);
+        return 0;
+    }
+    const unsigned workers = analysis->threads < busy ? analysis->threads : (unsigned)busy;
+    if (!analysis->pool && rsc_pool_new(&analysis->pool, workers, error) < 0) return error->code;
+    rsc_pool_for(analysis->pool, analysis->count, push_one, analysis);
+    return 0;
+}
+
 int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch,
                       const struct rsc_batch_columns *columns, struct rsc_error *error) {
     int full = rsc_memory_check(analysis, error);
     if (full < 0) return full;
     count_instructions(analysis, batch);
     if (announce_variables(analysis, &batch, &columns, error) < 0) return error->code;
-    for (size_t i = 0; analysis->both && i < analysis->count; i += RSC_MODELS_MAX)
-        if (rsc_engine_stand(analysis->engines[i], batch, error) < 0) return error->code;
+    size_t busy = analysis->count; /* engines that do not lean on another */
+    for (size_t i = 0; analysis->both && i < analysis->count; i += RSC_MODELS_MAX) {
+        int leans = rsc_engine_stand(analysis->engines[i], batch, error);
+        if (leans < 0) return leans;
+        busy -= (size_t)leans;
+    }
     analysis->batch = batch;
     analysis->columns = columns;
-    if (analysis->pool) rsc_pool_for(analysis->pool, analysis->count, push_one, analysis);
-    else
-        for (size_t i = 0; i < analysis->count; i++) push_one(analysis, i);
+    if (push_to_all(analysis, busy, error) < 0) return error->code;
     for (size_t i = 0; i < analysis->count; i++) {
         if (analysis->status[i] == 0) continue;
         *error = analysis->errors[i];
@@ -363,10 +377,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
         if (analysis->threads > analysis->count / (leans ? RSC_MODELS_MAX : 1))
             rsc_engine_two_threads(analysis->engines[i]);
     }
-    int status = rsc_every_size_start(analysis, error);
-    if (!status && analysis->threads > 1 && analysis->count > 1)
-        status = rsc_pool_new(&analysis->pool, analysis->threads, error);
-    return status;
+    return rsc_every_size_start(analysis, error);
 }
 
 /* Without debug information or libdw, places stay addresses; that is not an error. */

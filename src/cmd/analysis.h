@@ -65,7 +65,7 @@ struct rsc_analysis {
 
     struct rsc_variable_events variables; /* of the files that were mapped */
 
-    struct rsc_pool *pool; /* NULL: line sizes are processed one after the other */
+    struct rsc_pool *pool; /* of engines that work at once; NULL: not needed so far */
     struct rsc_engine *engines[RSC_ENGINES_MAX];
     struct rsc_profile *profiles[RSC_ENGINES_MAX];
     /* The batch being pushed, shared among workers: */

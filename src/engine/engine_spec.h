@@ -34,8 +34,8 @@ void rsc_engine_two_threads(struct rsc_engine *engine);
 /*
  * Lets the engine of private stacks lean on that of the shared one, which takes the same batches: before the first
  * batch, if both are exact and nobody looks at single distances or lines. Then rsc_engine_stand() is called with each
- * batch before either takes it, and the private one is finished first. The first returns whether it leans; the other 0
- * or an error.
+ * batch before either takes it, and the private one is finished first. Both return whether it leans; the
+ * other may return an error.
  */
 int rsc_engine_lean_on(struct rsc_engine *private_engine, struct rsc_engine *shared_engine);
 int rsc_engine_stand(struct rsc_engine *private_engine, const struct rsc_batch *batch, struct rsc_error *error);

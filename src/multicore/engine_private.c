@@ -193,7 +193,7 @@ int rsc_private_stand(void *state, const struct rsc_batch *batch, struct rsc_err
         status = stand_up(engine);
         if (!status) status = end_lone(engine); /* before the other engine goes on */
     }
-    return status < 0 ? explain(engine, status, error) : 0;
+    return status < 0 ? explain(engine, status, error) : engine->leans_on != NULL;
 }
 
 /* ---- batches ---- */
