@@ -129,7 +129,7 @@ $ cat > loader.py <<'PY'
 > for row in p["code"][:2]: row.update(module="/lib64/ld-linux-x86-64.so.2", file="elf/dl-reloc.c", function="relocate")
 > json.dump(p, open("loader.json", "w"))
 > PY
-$ python3 loader.py; reusescope report loader.json --by line --format csv -o - | grep ld-linux
+$ python3 loader.py; reusescope report loader.json --by line --at 1M --format csv -o - | grep ld-linux
 "loader.json","/lib64/ld-linux-x86-64.so.2","","",,1048576,75000,70400
 $ reusescope diff $SOURCE/tests/fuzz/corpus/profile/rows.json loader.json --at 64K | sed -n '/ Lines/,$p'
  Lines  misses in a cache of 64 KiB
