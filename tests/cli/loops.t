@@ -47,7 +47,7 @@ tests/loops/gaps.c:14: gaps: sequential, 0 references in the source
 tests/loops/gaps.c:15:   not affine: subscript i * j is not affine: a product of two variables is not affine
 $ reusescope loops tests/loops/constructs.c --set n=10 --list
 tests/loops/constructs.c:10: parallel_for: dynamic,4, 2 references in the source
-tests/loops/constructs.c:16: for_in_parallel: guided nowait; static collapse(2); static,1, 10 references in the source
+tests/loops/constructs.c:16: for_in_parallel: guided nowait; static collapse(2); static,1, 12 references in the source
 tests/loops/constructs.c:38: ignored: sequential, 1 reference in the source
 tests/loops/constructs.c:41: ignored: static, 3 references in the source
 tests/loops/constructs.c:51: conditional: sequential, 1 reference in the source

@@ -251,3 +251,346 @@ second:6 a member of a base class whose place in the object is not known
 moved:7 a member of a base class whose place in the object is not known
 pointer:8 32 2
 other:9 a pointer to a base class whose place in the object is not known
+
+# A pointer from a call is the same memory where the function is followed, other memory if that was just allocated, and else not known.
+$ cat > called.c <<'END'
+> #include <stdlib.h>
+> double a[100], b[100];
+> extern double *outside(double *p); extern int position(void);
+> extern double *table(int n) __attribute__((malloc));
+> static double *same(double *p) { return p; }
+> static double *shifted(double *p, int n) { return p + 2 * n; }
+> static double *made(int n) { double *p = malloc(n * sizeof *p); for (int i = 0; i < n; i++) p[i] = 0; return p; }
+> void passed(double *p) { double *q = same(p); for (int i = 0; i < 100; i++) q[i] = p[i]; }
+> void offset(double *p) { double *q = shifted(p, 4); for (int i = 0; i < 100; i++) q[i] = p[i]; }
+> void inside(double *p) { for (int i = 0; i < 50; i++) { double *q = shifted(p, i); *q = p[i]; } }
+> void unknown(double *p) { double *q = outside(p); for (int i = 0; i < 100; i++) q[i] = p[i]; }
+> void assigned(double *p) { double *q; q = outside(p); for (int i = 0; i < 100; i++) q[i] = p[i]; }
+> void nowhere(double *p) { double *q = p + position(); for (int i = 0; i < 100; i++) q[i] = p[i]; }
+> void twice(void) { double *p = made(100), *q = made(100); for (int i = 0; i < 100; i++) q[i] = p[i]; }
+> void declared(void) { double *p = table(100), *q = table(100); for (int i = 0; i < 100; i++) q[i] = p[i]; }
+> void grown(void) { double *p = malloc(800), *old = p; p = malloc(1600); for (int i = 0; i < 100; i++) p[i] = old[i]; }
+> double *const fixed = a, *moving = a;
+> void constant(void) { for (int i = 0; i < 100; i++) fixed[i] = a[i]; }
+> void variable(void) { for (int i = 0; i < 100; i++) moving[i] = a[i]; }
+> END
+$ count called.c
+made:7 loop left out: bound is not affine: n is not known (--set n=NUMBER gives it)
+passed:8 200 13
+offset:9 200 14
+inside:10 100 13
+unknown:11 the result of outside is not known (if it allocates, declare it with __attribute__((malloc)))
+assigned:12 the result of outside is not known (if it allocates, declare it with __attribute__((malloc)))
+nowhere:13 the result of position is not known
+twice:14 200 26
+declared:15 200 26
+grown:16 200 26
+constant:18 200 13
+variable:19 moving may have another value than its first: it is not const
+
+# Pointers that were stored in a structure may be any; those that come from elsewhere or were just allocated are not.
+$ cat > stored.c <<'END'
+> #include <stdlib.h>
+> #include <string.h>
+> double a[100], b[100];
+> struct view { double *p, *q; }; struct rows { double v[4]; } rows[100];
+> struct view fixed = {a, b}; double *both[2] = {a, b};
+> extern void outside(struct view *v, double *p);
+> static void set(struct view *v, double *p) { v->p = p; }
+> static void new(struct view *v) { v->p = malloc(800); v->q = malloc(800); }
+> void listed(void) { struct view v = {a, b}; for (int i = 0; i < 100; i++) v.p[i] = a[i]; }
+> void named(void) { struct view v = {.q = b}; for (int i = 0; i < 100; i++) v.q[i] = b[i]; }
+> void copied(struct view *v) { struct view w = *v; for (int i = 0; i < 100; i++) w.p[i] = v->p[i]; }
+> void bytes(struct view *v) { struct view w; memcpy(&w, v, sizeof w); for (int i = 0; i < 100; i++) w.p[i] = v->p[i]; }
+> void called(void) { struct view v; set(&v, a); for (int i = 0; i < 100; i++) v.p[i] = a[i]; }
+> void hidden(void) { struct view v; outside(&v, a); for (int i = 0; i < 100; i++) v.p[i] = a[i]; }
+> void global(void) { for (int i = 0; i < 100; i++) fixed.p[i] = a[i]; }
+> void element(void) { for (int i = 0; i < 100; i++) both[0][i] = a[i]; }
+> void turns(struct view *v) { for (int t = 0; t < 4; t++) { for (int i = 0; i < 100; i++) v->p[i] = b[i]; v->p = b; } }
+> void turns2(struct view *v) { for (int t = 0; t < 4; t++) { v->p[t] = b[t]; v->p = b; } }
+> void given(struct view *v) { for (int i = 0; i < 100; i++) v->p[i] = v->q[i]; }
+> void made(void) { struct view v = {malloc(800), NULL}; new(&v); for (int i = 0; i < 100; i++) v.p[i] = v.q[i]; }
+> void whole(void) { for (int i = 0; i < 100; i++) { struct rows r = rows[i]; a[i] = r.v[i % 4]; } }
+> void target(void) { for (int i = 0; i < 100; i++) { struct rows r; r = rows[i]; a[i] = r.v[0]; } }
+> void values(void) { for (int i = 0; i < 100; i++) { struct rows r = {{1, 2}}; a[i] = r.v[0]; } }
+> END
+$ count stored.c
+listed:9 the pointer v.p is loaded from memory
+named:10 the pointer v.q is loaded from memory
+copied:11 the pointer w.p is loaded from memory
+bytes:12 the pointer w.p is loaded from memory
+called:13 the pointer v.p is loaded from memory
+hidden:14 the pointer v.p is loaded from memory
+global:15 the pointer fixed.p is loaded from memory
+element:16 the pointer both[0] is loaded from memory
+turns:17 the pointer v->p is loaded from memory
+turns2:18 the pointer v->p is loaded from memory
+given:19 200 26
+made:20 200 26
+whole:21 1000 64
+target:22 400 64
+values:23 the initial values of r
+$ cat > stored.cc <<'END'
+> double a[100], b[100]; struct view { double *p; int n; double *own() { return p; } }; struct pair { double x, y; } pairs[100];
+> void listed() { view v{a, 3}; for (int i = 0; i < 100; i++) v.p[i] = a[i]; }
+> void none() { view v; v.p = new double[100]; for (int i = 0; i < 100; i++) v.p[i] = a[i]; }
+> void placed() { double *p = new (a) double[100]; for (int i = 0; i < 100; i++) p[i] = a[i]; }
+> void method(view &v) { double *p = v.own(); for (int i = 0; i < 100; i++) p[i] = v.p[i]; }
+> struct matrix { double *d; int n; matrix(int n) : d(new double[n]), n(n) {} matrix(double *p) : d(p), n(0) {} matrix() : d(a), n(0) {} };
+> void built() { matrix m(100), o(100); for (int i = 0; i < 100; i++) m.d[i] = o.d[i]; }
+> void around() { matrix m(a); for (int i = 0; i < 100; i++) m.d[i] = a[i]; }
+> void inside() { matrix m; for (int i = 0; i < 100; i++) m.d[i] = a[i]; }
+> void parts() { for (int i = 0; i < 100; i++) { auto [x, y] = pairs[i]; a[i] = x + y; } }
+> END
+$ sed -i '1i #include <new>' stored.cc; count stored.cc
+listed:3 the pointer v.p is loaded from memory
+none:4 200 26
+placed:5 the address of what is made here is not known
+method:6 the result of own is not known (if it allocates, declare it with __attribute__((malloc)))
+built:8 200 26
+around:9 the pointer m.d is loaded from memory
+inside:10 the pointer m.d is loaded from memory
+parts:11 a declaration that is not supported
+
+# A call outside of loops whose function has loops: they are loops of that function.
+$ cat > before.c <<'END'
+> double a[100];
+> static double sum(double *p, int n) { double s = 0; for (int i = 0; i < 100; i++) s += p[i] / n; return s; }
+> static int first(double *p) { int k = 3; if (p[0] > 0) k = 7; return k; }
+> void user(void) { double s = sum(a, 100); for (int i = 0; i < 100; i++) a[i] /= s; }
+> void bound(void) { int n = first(a); for (int i = 0; i < n; i++) a[i] = 1; }
+> END
+$ count before.c
+sum:2 100 13
+user:4 200 13
+bound:5 loop left out: bound is not affine: k depends on data at line 3
+
+# Two variables that the condition compares and that both move: exact where their steps are, in for, while and do loops.
+$ cat > together.c <<'END'
+> double a[64], b[64], m[64][64]; char c[200];
+> void reverse(int n) { for (int i = 0, j = n - 1; i < j; i++, j--) { double t = a[i]; a[i] = a[j]; a[j] = t; } }
+> void pointers(void) { double *p = a, *q = a + 63; while (p < q) { double t = *p; *p++ = *q; *q-- = t; } }
+> void meet(void) { for (double *p = a, *q = a + 64; p != q; p++, q--) *p = *(q - 1); }
+> void miss(void) { for (double *p = a, *q = a + 63; p != q; p++, q--) *p = *(q - 1); }
+> void sum(void) { for (int i = 0, j = 10; i + j < 40; i++, j += 2) a[i] = b[j]; }
+> void both(void) { for (int i = 0, j = 30; i < 20 && j > 3; i++, j -= 3) a[i] = a[j]; }
+> void nested(int n) { for (int k = 0; k < n; k++) for (int i = 0, j = k; i < j; i++, j--) m[i][j] = m[j][i]; }
+> void least(void) { for (unsigned i = 0, j = 5; i < j; i++, j--) a[i] = a[j]; }
+> void wraps(unsigned n) { for (unsigned i = 0, j = n; i <= j; i++, j--) a[i] = a[j]; }
+> void narrow(void) { for (unsigned char i = 0, j = 200; i < j; i += 3, j += 2) c[i % 100] = c[j % 100]; }
+> void once(void) { int i = 0, j = 63; do { a[i] = a[j]; i++; j--; } while (i < j); for (int k = 0; k < i; k++) b[k] = 1; }
+> void uneven(void) { int i = 0, j = 63; while (i < j) { a[i] = a[j]; i++; if (i == 5) j -= 2; else j--; } }
+> void changed(void) { for (int i = 0, j = 63; i < j; i++, j--) { a[i] = a[j]; j -= 1; } }
+> void apart(void) { for (int i = 0, j = 9; i < j; i++, j++) a[i % 64] = 1; }
+> void effect(void) { int i = 0, j = 63; while (i++ < j--) a[i] = a[j]; }
+> void end(void) { for (int i = 0, n = 20; i < n; i++) a[i] = 1; }
+> void first(void) { int i = 50, j; for (i = 0, j = i; i < 8; i++, j++) a[j] = b[0]; }
+> END
+$ count together.c --set n=50
+reverse:2 100 7
+pointers:3 128 8
+meet:4 64 8
+miss:5 loop left out: with != the loop may not end
+sum:6 20 5
+both:7 18 4
+nested:8 1250 182
+least:9 6 1
+wraps:10 52 7
+narrow:11 loop left out: bound is not affine: it may be too large for its type
+once:12 64 8
+once:12.2 32 4
+uneven:13 loop left out: j does not change by the same step in every iteration
+changed:14 loop left out: j is changed in the loop
+apart:15 loop left out: the steps lead away from the bound
+effect:16 a while loop whose trip count is not known: the condition changes one of several variables that move; only for loops inside it are analysed
+end:17 20 3
+first:18 16 2
+$ count together.c --function wraps --set n=0
+wraps:10 loop left out: bound is not affine: it may be negative in an unsigned type
+
+# An array that is firstprivate is copied for each thread, as those that are copied back are not; a copy of a pointer points to the same memory.
+$ cat > copies.c <<'END'
+> double a[64], b[64];
+> void pointer(double *p) {
+> #pragma omp parallel for firstprivate(p)
+>     for (int i = 0; i < 64; i++)
+>         for (int j = 0; j < 64; j++) p[j] += 1;
+> }
+> void first(void) {
+> #pragma omp parallel for firstprivate(b)
+>     for (int i = 0; i < 64; i++) a[i] = b[i];
+> }
+> void last(void) {
+> #pragma omp parallel for lastprivate(b)
+>     for (int i = 0; i < 64; i++) b[i & 7] = a[i];
+> }
+> void reduced(void) {
+> #pragma omp parallel for reduction(+ : b)
+>     for (int i = 0; i < 64; i++) b[i & 7] += a[i];
+> }
+> END
+$ count copies.c
+pointer:4 8192 8
+first:9 256 24
+last:13 the copies of b for each thread are not supported
+reduced:17 the copies of b for each thread are not supported
+$ reusescope loops copies.c -t 4 -q --format json -o - | grep -o '"executed":[0-9]*,"distinct":[0-9]*,"mrc'
+"executed":8192,"distinct":8,"mrc
+"executed":640,"distinct":48,"mrc
+
+# Expressions that libclang does not tell apart are refused, unless they are constants; designators are not among them.
+$ cat > unexposed.c <<'END'
+> #include <stddef.h>
+> double a[64], b[64], c[64]; int k[64]; struct pair { double x, y; } p[64]; double *g; extern void outside(void);
+> void elvis(void) { for (int i = 0; i < 64; i++) a[i] = b[i] ?: 3; }
+> void atomics(void) { for (int i = 0; i < 64; i++) __atomic_fetch_add(&k[i], 1, __ATOMIC_RELAXED); }
+> void chosen(void) { for (int i = 0; i < 64; i++) a[i] = __builtin_choose_expr(1, b[i], c[i]); }
+> void type(void) { for (int i = 0; i < 64; i++) a[i] = __builtin_types_compatible_p(__typeof__(b[i]), double); }
+> void offset(void) { for (int i = 0; i < 64; i++) a[offsetof(struct pair, y)] = 1; }
+> void named(void) { for (int i = 0; i < 64; i++) p[i] = (struct pair){.y = a[i], .x = b[i]}; }
+> void later(void) { for (int i = 0, j; i < 32; i++) { j = 2 * i; a[j] = 1; } }
+> void back(void) { int n = 10; again: for (int i = 0; i < n; i++) a[i] = 1; if (--n > 5) goto again; }
+> void changed(void) { g = a; outside(); for (int i = 0; i < 64; i++) g[i] = a[i]; }
+> END
+$ count unexposed.c
+elvis:3 an expression that is not supported
+atomics:4 an expression that is not supported
+chosen:5 an expression that is not supported
+type:6 64 8
+offset:7 64 1
+named:8 192 32
+later:9 32 8
+back:10 loop left out: bound is not affine: n changes before a goto at line 10
+changed:11 g may change in a call
+
+# A variable that a reference refers to may change through it; names of structured bindings are not followed.
+$ cat > refers.cc <<'END'
+> double a[64], b[64]; struct pair { double x, y; } pairs[64];
+> void number() { int k = 3; int &r = k; r = 10; for (int i = 0; i < k; i++) a[i] = 1; }
+> void pointer() { double *p = a; double *&r = p; r = b; for (int i = 0; i < 64; i++) p[i] = b[i]; }
+> void element() { double &x = a[3]; for (int i = 0; i < 64; i++) x += b[i]; }
+> void outside() { auto &[x, y] = pairs[0]; for (int i = 0; i < 64; i++) a[i] = x; }
+> END
+$ count refers.cc
+number:2 loop left out: bound is not affine: k may change through its address
+pointer:3 p may change through its address
+element:4 192 9
+outside:5 a name of a structured binding
+
+# A function in a condition: what it returns is exact, also a truth value; what it accesses in a loop's header is refused.
+$ cat > predicate.c <<'END'
+> double x[64], n[8];
+> static int inside(int i) { return i >= 2 && i < 9; }
+> static int odd(int i) { return i % 2 != 0; }
+> static int none(int i) { return !(i > 3); }
+> static int positive(int i) { return x[i] > 0; }
+> static int limit(void) { n[0]++; return 10; }
+> void both(void) { for (int i = 0; i < 12; i++) if (inside(i) && !odd(i)) x[i] = 1; }
+> void index(void) { for (int i = 0; i < 12; i++) x[8 * none(i)] = inside(i); }
+> void value(void) { for (int i = 0; i < 12; i++) n[1] += positive(i); }
+> void bound(void) { for (int i = 0; i < limit(); i++) x[i] = 1; }
+> void again(void) { int i = 0; while (i < limit()) x[i++] = 1; }
+> void start(void) { for (int i = limit(); i < 20; i++) x[i] = 1; }
+> END
+$ count predicate.c
+both:7 4 2
+index:8 12 2
+value:9 36 3
+bound:10 loop left out: its condition or step accesses memory in every iteration
+again:11 a while loop whose trip count is not known: its condition accesses memory in every iteration; only for loops inside it are analysed
+start:12 12 3
+
+# Buffers that a loop exchanges: the same curve as the source that names them. Exchanged on a condition: refused.
+$ cat > rotate.h <<'END'
+> enum { N = 1000 };
+> double x[N], y[N], z[N], two[2][N], rows[50][64], other[50][64];
+> #define SUM(to, from) for (int i = 1; i < N - 1; i++) to[i] = from[i - 1] + from[i + 1]
+> #define ROWS(to, from) for (int i = 0; i < 50; i++) for (int j = 0; j < 64; j++) to[i][j] = from[i][j]
+> END
+$ cat > rotate.c <<'END'
+> #include "rotate.h"
+> void pair(void) { double *a = x, *b = y, *c; for (int t = 0; t < 7; t++) { SUM(b, a); c = a; a = b; b = c; } }
+> void three(void) { double *a = x, *b = y, *c = z; for (int t = 30; t > 0; t -= 3) { SUM(b, a); SUM(c, b); double *d = a; a = b; b = c; c = d; } }
+> void after(void) { double *a = x, *b = y; for (int k = 0; k < 2; k++) { for (int t = 0; t < 3; t++) { SUM(b, a); double *c = a; a = b; b = c; } for (int i = 0; i < N; i++) a[i] = 1; } }
+> static void step(double *to, const double *from) { SUM(to, from); }
+> void called(void) { double *a = x, *b = y; int t = 0; while (t < 7) { step(b, a); double *c = a; a = b; b = c; t += 2; } }
+> void number(void) { int now = 0; for (int t = 0; t < 5; t++) { SUM(two[1 - now], two[now]); now = 1 - now; } }
+> void shaped(void) { double (*a)[64] = rows, (*b)[64] = other; for (int t = 0; t < 5; t++) { ROWS(b, a); double (*c)[64] = a; a = b; b = c; } }
+> void shared(void) {
+>     double *a = x, *b = y;
+>     for (int t = 0; t < 6; t++) {
+> #pragma omp parallel for
+>         SUM(b, a);
+>         double *c = a; a = b; b = c;
+>     }
+> }
+> END
+$ cat > named.c <<'END'
+> #include "rotate.h"
+> void pair(void) { for (int t = 0; t < 7; t++) if (t % 2) { SUM(x, y); } else { SUM(y, x); } }
+> void three(void) { for (int t = 0; t < 10; t++) if (t % 3 == 0) { SUM(y, x); SUM(z, y); } else if (t % 3 == 1) { SUM(z, y); SUM(x, z); } else { SUM(x, z); SUM(y, x); } }
+> void after(void) { for (int k = 0; k < 2; k++) { for (int t = 0; t < 3; t++) if ((t + k) % 2) { SUM(x, y); } else { SUM(y, x); } if (k) for (int i = 0; i < N; i++) x[i] = 1; else for (int i = 0; i < N; i++) y[i] = 1; } }
+> static void step(double *to, const double *from) { SUM(to, from); }
+> void called(void) { for (int t = 0; t < 4; t++) if (t % 2) { SUM(x, y); } else { SUM(y, x); } }
+> void number(void) { for (int t = 0; t < 5; t++) SUM(two[1 - t % 2], two[t % 2]); }
+> void shaped(void) { for (int t = 0; t < 5; t++) if (t % 2) { ROWS(rows, other); } else { ROWS(other, rows); } }
+> void shared(void) {
+>     for (int t = 0; t < 6; t++)
+>         if (t % 2) {
+> #pragma omp parallel for
+>             SUM(x, y);
+>         } else {
+> #pragma omp parallel for
+>             SUM(y, x);
+>         }
+> }
+> END
+$ cat > curves.py <<'END'
+> import json, sys
+> for loop in json.load(sys.stdin)["loops"]: print(loop["name"].split(":")[0], loop["references"], loop["distinct"], [[round(at["miss_ratio"], 3) for at in threads["mrc"]] for threads in loop["threads"]])
+> END
+$ curves() { reusescope loops "$1" -t 1,4 --interleave lockstep --samples 1000000 -q --format json -o - | /usr/bin/python3 curves.py; }
+$ curves rotate.c > rotate.txt; curves named.c > named.txt; diff rotate.txt named.txt && cut -d' ' -f1-3 rotate.txt
+pair 20958 250
+three 59880 375
+after 19964 250
+step 2994 250
+called 11976 250
+number 14970 250
+shaped 32000 800
+shared 17964 250
+$ cat > unsure.c <<'END'
+> #include "rotate.h"
+> void unsure(void) { double *a = x, *b = y; for (int t = 0; t < 9; t++) { SUM(b, a); if (t > 5) { double *c = a; a = b; b = c; } } }
+> void by_data(void) { double *a = x, *b = y; for (int t = 0; t < 9; t++) { SUM(b, a); if (z[t] > 5) { double *c = a; a = b; b = c; } } }
+> void lost(void) { double *a = x, *b = y; for (int t = 0; t < 9; t++) { SUM(b, a); a = b; } }
+> END
+$ count unsure.c
+unsure:2 a changes in the loop at line 2
+by_data:3 a changes in the loop at line 3
+lost:4 a changes in the loop at line 4
+
+# posix_memalign() gives its pointer new memory; other pointers keep the old. Through a pointer to it, or in a loop: refused.
+$ cat > aligned.c <<'END'
+> #include <stdlib.h>
+> enum { N = 1000, BYTES = 8 * N };
+> void two(void) { double *a, *b = 0; int e = posix_memalign((void **)&a, 64, BYTES); e |= posix_memalign((void **)&b, 64, BYTES); if (e) abort(); for (int i = 0; i < N; i++) a[i] = b[i]; }
+> int checked(void) { double *a; if (posix_memalign((void **)&a, 64, BYTES)) return 1; for (int t = 0; t < 9; t++) for (int i = 0; i < N; i++) a[i] += 1; return 0; }
+> void copied(void) { double *a; posix_memalign((void **)&a, 64, BYTES); double *b = a; for (int i = 0; i < N; i++) a[i] = b[i]; }
+> void replaced(void) { double *a; posix_memalign((void **)&a, 64, BYTES); double *b = a; posix_memalign((void **)&a, 64, BYTES); for (int i = 0; i < N; i++) a[i] = b[i]; }
+> struct grid { double *p; };
+> void member(void) { struct grid g; posix_memalign((void **)&g.p, 64, BYTES); for (int i = 0; i < N; i++) g.p[i] += 1; }
+> static double *fresh(int n) { void *p; return posix_memalign(&p, 64, n * 8) ? 0 : p; }
+> void returned(void) { double *a = fresh(N), *b = fresh(N); for (int i = 0; i < N; i++) a[i] = b[i]; }
+> void pointed(void) { double *a; posix_memalign((void **)&a, 64, BYTES); double **q = &a; *q += 3; for (int i = 0; i < N; i++) a[i] = 1; }
+> void inside(void) { for (int t = 0; t < 3; t++) { double *a; posix_memalign((void **)&a, 64, BYTES); for (int i = 0; i < N; i++) a[i] = 1; free(a); } }
+> END
+$ count aligned.c
+two:3 2000 250
+checked:4 18000 125
+copied:5 2000 125
+replaced:6 2000 250
+member:8 2000 125
+returned:10 2000 250
+pointed:11 a may change through its address
+inside:12 a call of posix_memalign, whose body is not in the source

@@ -53,10 +53,10 @@ static int read_schedule(struct rsc_omp *omp, char *text) {
     return 0;
 }
 
-/* Appends the names of a list "i, j" or "+: sum" to the directive's; an array section has a bracket in it. */
-static int add_names(struct rsc_omp *omp, struct rsc_arena *arena, const char *list) {
+/* Appends the names of a list "i, j" or "+: sum" to others; an array section has a bracket in it. */
+static int add_names(const char **names, struct rsc_arena *arena, const char *list) {
     const char *colon = strchr(list, ':'), *bracket = strchr(list, '[');
-    const char *old = omp->private_names ? omp->private_names : " ";
+    const char *old = *names ? *names : " ";
     char *all = rsc_arena_alloc(arena, strlen(old) + strlen(list) + 2), *to;
     if (!all) return -1;
     to = all + strlen(old);
@@ -65,7 +65,7 @@ static int add_names(struct rsc_omp *omp, struct rsc_arena *arena, const char *l
     for (; *list; list++) *to++ = isalnum((unsigned char)*list) || *list == '_' ? *list : ' ';
     *to++ = ' ';
     *to = '\0';
-    omp->private_names = all;
+    *names = all;
     return 0;
 }
 
@@ -76,15 +76,15 @@ static int add_sections(struct rsc_omp *omp, struct rsc_arena *arena, const char
     const char *name = skip_space(colon + 1);
     char *copy = rsc_arena_strndup(arena, name, word_length(name));
     if (!copy || !(omp->reduced = rsc_arena_strdup(arena, name))) return -1;
-    return add_names(omp, arena, copy);
+    return add_names(&omp->private_names, arena, copy);
 }
 
 /* Returns 0 when read, 1 for an unsupported clause, -1 when out of memory. */
 static int read_clause(struct rsc_omp *omp, struct rsc_arena *arena, const char *word, size_t length, char *value) {
-    static const char *const lists[] = {"private", "firstprivate", "lastprivate", "reduction", "linear"};
-    static const char *const without_meaning[] = {"shared",  "default",  "proc_bind",   "safelen",
-                                                  "simdlen", "aligned",  "nontemporal", "order",
-                                                  "copyin",  "allocate", "hint",        "bind"};
+    static const char *const lists[] = {"private", "linear", "firstprivate", "copyin", "lastprivate", "reduction"};
+    static const char *const without_meaning[] = {"shared",   "default", "proc_bind",   "safelen",
+                                                  "simdlen",  "aligned", "nontemporal", "order",
+                                                  "allocate", "hint",    "bind"};
     if (is_word(word, length, "nowait")) return omp->nowait = 1, 0;
     if (is_word(word, length, "ordered") && !value) return omp->ordered = 1, 0;
     if (is_word(word, length, "schedule") && value) return read_schedule(omp, value) ? 1 : 0;
@@ -100,8 +100,9 @@ static int read_clause(struct rsc_omp *omp, struct rsc_arena *arena, const char 
     }
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (is_word(word, length, lists[i]) && value) {
-            if (i == 3 && strchr(value, '[')) return add_sections(omp, arena, value);
-            return add_names(omp, arena, value);
+            if (i == 5 && strchr(value, '[')) return add_sections(omp, arena, value);
+            if (i > 1 && add_names(i == 2 ? &omp->first_names : &omp->copied_names, arena, value)) return -1;
+            return add_names(&omp->private_names, arena, value);
         }
     for (size_t i = 0; i < sizeof without_meaning / sizeof *without_meaning; i++)
         if (is_word(word, length, without_meaning[i])) return 0;
@@ -124,7 +125,7 @@ static int read_directive(struct rsc_omp *omp, struct rsc_arena *arena) {
         if (names && is_word(word, length, "threadprivate")) {
             char *list = in_parentheses(arena, &at);
             omp->is_ignored = omp->is_threadprivate = 1; /* nothing that runs */
-            return list ? add_names(omp, arena, list) : 0;
+            return list ? add_names(&omp->private_names, arena, list) : 0;
         }
         if (names) {
             int known = 1;
@@ -210,9 +211,15 @@ int rsc_omp_scan(struct rsc_omp_list *list, struct rsc_arena *arena, const char 
     return 0;
 }
 
-int rsc_omp_is_private(const struct rsc_omp *omp, const char *name) {
+static int is_named(const char *names, const char *name) {
     size_t length = strlen(name);
-    for (const char *at = omp->private_names; at && (at = strstr(at, name)); at += length)
+    for (const char *at = names; at && (at = strstr(at, name)); at += length)
         if (at[-1] == ' ' && at[length] == ' ') return 1;
     return 0;
 }
+
+int rsc_omp_is_private(const struct rsc_omp *omp, const char *name) { return is_named(omp->private_names, name); }
+
+int rsc_omp_is_first(const struct rsc_omp *omp, const char *name) { return is_named(omp->first_names, name); }
+
+int rsc_omp_is_copied(const struct rsc_omp *omp, const char *name) { return is_named(omp->copied_names, name); }

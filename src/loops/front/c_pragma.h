@@ -35,6 +35,8 @@ struct rsc_omp {
     struct rsc_omp_number chunk, collapse, num_threads, condition; /* condition: of `if` */
     int nowait, ordered;
     const char *private_names; /* " i j tmp ": of private, firstprivate, lastprivate, linear and reduction */
+    const char *first_names;   /* those of firstprivate, whose values are copied before */
+    const char *copied_names;  /* those of lastprivate, copyin and reduction */
     const char *reduced;       /* "hist[0:N]": the array section of a reduction; NULL: none */
     const char *bad_clause;    /* an unsupported clause; NULL: none */
 };
@@ -48,5 +50,7 @@ struct rsc_omp_list {
 int rsc_omp_scan(struct rsc_omp_list *list, struct rsc_arena *arena, const char *text, size_t bytes);
 
 int rsc_omp_is_private(const struct rsc_omp *omp, const char *name);
+int rsc_omp_is_first(const struct rsc_omp *omp, const char *name);
+int rsc_omp_is_copied(const struct rsc_omp *omp, const char *name);
 
 #endif

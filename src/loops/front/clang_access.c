@@ -174,6 +174,7 @@ void front_place_of(struct front *front, CXCursor cursor, struct place *place) {
 static int add_pending(struct front *front, const struct pending *pending) {
     if (RSC_GROW(front->pending, front->pending_room, front->pending_count + 1)) return front_no_memory(front);
     front->pending[front->pending_count++] = *pending;
+    front->touches++;
     return 0;
 }
 
@@ -184,7 +185,9 @@ void front_touch(struct front *front, CXCursor cursor, const struct place *place
         front_gap(front, cursor, "%s", place->reason);
         return;
     }
-    if (!place->is_memory) {
+    if (!place->is_memory && front_holds_array(front, place->shape.element)) { /* as a whole it is not a scalar */
+        if (pending.array == UINT32_MAX) pending.array = front_array_of_variable(front, place->variable, &place->shape);
+    } else if (!place->is_memory) {
         if (!front->options->count_scalars || front->in_subscript) return;
         struct binding *binding = front_variable(front, place->variable);
         if (!binding || binding->counter || binding->is_argument) return;
@@ -205,6 +208,7 @@ void front_touch(struct front *front, CXCursor cursor, const struct place *place
 
 /* The pointer that is stored at a place. */
 static void stored_pointer(struct front *front, CXCursor cursor, const struct place *place, struct value *value) {
+    if (place->array != UINT32_MAX) front_check_initial(front, place->array);
     if (place->array == UINT32_MAX || !rsc_affine_is_number(&place->offset) ||
         front->origin[place->array].pointers_stored) {
         value_opaque(value, "the pointer %.60s is loaded from memory", front_source(front, cursor));
@@ -279,8 +283,8 @@ void front_store(struct front *front, CXCursor target, const struct value *value
     if (place.opaque && read_first) front->gaps_muted++; /* report it only once */
     front_touch(front, target, &place, 1);
     if (place.opaque && read_first) front->gaps_muted--;
-    if (!place.opaque && place.array != UINT32_MAX && value->kind == VALUE_POINTER)
-        front->origin[place.array].pointers_stored = 1;
+    if (place.array != UINT32_MAX)
+        front_stored(front, place.array, place.offset.constant, front_type(front, target), value);
     if (place.opaque || place.is_memory || place.array != UINT32_MAX) return;
     struct binding *binding = front_variable(front, place.variable);
     if (!binding) return;
@@ -296,9 +300,11 @@ void front_store(struct front *front, CXCursor target, const struct value *value
         if (front_shape_of_variable(front, place.variable, &shape, reason, sizeof reason))
             value_opaque(&now, "%s", reason);
         else front_reshape(front, &now, &shape); /* use the pointer type of the variable */
-    } else if (type.kind == CXType_Pointer && now.kind == VALUE_OPAQUE && !front->at && !now.is_choice) {
-        first_pointer(front, place.variable, &now); /* malloc(): a separate array, like a pointer parameter */
-    } else if (!type_is_integer(type) || now.kind == VALUE_POINTER) {
+    } else if (type.kind == CXType_Pointer && now.kind == VALUE_OPAQUE && !front->at && now.is_fresh) {
+        front_new_memory(front, place.variable);
+        first_pointer(front, place.variable, &now); /* a separate array, like a pointer parameter */
+    } else if (type.kind == CXType_Pointer ? now.kind == VALUE_NUMBER
+                                           : !type_is_integer(type) || now.kind == VALUE_POINTER) {
         value_opaque(&now, "%.60s is not an integer", front_name(front, place.variable));
     }
     if ((binding = front_variable(front, place.variable)))

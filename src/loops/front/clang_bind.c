@@ -95,7 +95,6 @@ void front_reshape(struct front *front, struct value *pointer, const struct shap
         return;
     }
     value_opaque(pointer, "a pointer to a base class whose place in the object is not known");
-    pointer->is_choice = 1;
 }
 
 int64_t front_row_bytes(const struct shape *shape) {
@@ -120,9 +119,11 @@ static int is_thread_storage(struct front *front, CXCursor variable, const char 
     return 0;
 }
 
-static int is_private_variable(struct front *front, CXCursor variable) {
+/* Of a pointer: what it points to (is_target), which a copy of the pointer points to as well. */
+static int is_private_variable(struct front *front, CXCursor variable, int is_target) {
     const char *name = front_name(front, variable);
     if (is_thread_storage(front, variable, name)) return 1;
+    if (is_target) return 0;
     for (unsigned i = 0; i < front->omp_depth; i++)
         if (rsc_omp_is_private(front->omp_stack[i], name)) return 1;
     for (size_t i = 0; i < front->binding_count; i++)
@@ -168,10 +169,11 @@ static uint32_t add_array(struct front *front, const char *name, const struct sh
 
 uint32_t front_array_of_variable(struct front *front, CXCursor variable, const struct shape *shape) {
     struct origin origin = {.variable = variable,
-                            .is_private = is_private_variable(front, variable),
                             .is_pointer = !shape->rank && shape->element.kind == CXType_Pointer,
                             .holder = UINT32_MAX};
     char name[200];
+    origin.is_private =
+        is_private_variable(front, variable, !origin.is_pointer && front_type(front, variable).kind == CXType_Pointer);
     for (uint32_t i = 0; i < front->program->array_count; i++)
         if (front->origin[i].holder == UINT32_MAX && front->origin[i].is_private == origin.is_private &&
             front->origin[i].is_pointer == origin.is_pointer &&
@@ -208,6 +210,14 @@ static void first_value(struct front *front, CXCursor variable, struct value *va
                  front_constant(front, variable, &number))
             value_constant(value, number);
         else value_opaque(value, "%.60s is not known (--set %.60s=NUMBER gives it)", name, name);
+        return;
+    }
+    if (type.kind == CXType_Pointer && front_first_pointer(front, variable, value)) {
+        struct shape shape;
+        if (value->kind != VALUE_POINTER) return;
+        if (front_shape_of_variable(front, variable, &shape, value->reason, sizeof value->reason))
+            value->kind = VALUE_OPAQUE;
+        else front_reshape(front, value, &shape);
         return;
     }
     if (type.kind == CXType_Pointer || type_is_array(type) || type.kind == CXType_Record) {
@@ -392,8 +402,9 @@ void front_forget_globals(struct front *front, CXCursor call) {
     for (size_t i = 0; i < front->binding_count; i++) {
         struct binding *binding = &front->binding[i];
         struct value value;
+        int known = binding->value.kind == VALUE_POINTER && binding->value.array != UINT32_MAX;
         if (front_kind(front, front->clang.getCursorSemanticParent(binding->variable)) != CXCursor_TranslationUnit ||
-            binding->counter || !type_is_integer(front_type(front, binding->variable)) ||
+            binding->counter || (!known && !type_is_integer(front_type(front, binding->variable))) ||
             front->clang.isConstQualifiedType(front->clang.getCursorType(binding->variable)))
             continue;
         value_opaque(&value, "%.60s may change in a call", front_name(front, binding->variable));
@@ -425,10 +436,19 @@ static enum CXChildVisitResult look_for_captured(struct front *front, CXCursor c
 
 static enum CXChildVisitResult look_for_address(struct front *front, CXCursor cursor, void *context) {
     (void)context;
+    if (front_kind(front, cursor) == CXCursor_CallExpr && !strcmp(front_name(front, cursor), "posix_memalign"))
+        return CXChildVisit_Continue; /* it does not keep the address */
     if (front_kind(front, cursor) == CXCursor_LambdaExpr) front_finds(front, cursor, look_for_captured, &cursor);
     if (front_kind(front, cursor) == CXCursor_UnaryOperator &&
         front->clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_AddrOf)
         lose_track(front, assigned_variable(front, cursor));
+    if (front_kind(front, cursor) == CXCursor_VarDecl && front_is_reference(front, cursor)) { /* int &r = k; */
+        CXCursor start = front->clang.Cursor_getVarDeclInitializer(cursor);
+        if (!front->clang.Cursor_isNull(start)) start = front_strip(front, start);
+        if (front_kind(front, start) == CXCursor_DeclRefExpr &&
+            front_kind(front, front->clang.getCursorReferenced(start)) != CXCursor_FunctionDecl)
+            lose_track(front, front->clang.getCanonicalCursor(front->clang.getCursorReferenced(start)));
+    }
     return CXChildVisit_Recurse;
 }
 

@@ -108,6 +108,21 @@ static int contains_return(struct front *front, CXCursor statement) {
     return front_finds(front, statement, look_for_return, NULL);
 }
 
+/* What is returned; of a comparison or the like, 1 or 0 in each case of the caller's statement. */
+static void run_return(struct front *front, CXCursor result, struct value *value) {
+    CXCursor inner = front_strip(front, result);
+    enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(inner);
+    int truth = front_is_comparison(op) || op == CXBinaryOperator_LAnd || op == CXBinaryOperator_LOr ||
+                front->clang.getCursorUnaryOperatorKind(inner) == CXUnaryOperator_LNot;
+    char reason[REASON_BYTES];
+    if (!truth || front_has_references(front, inner)) return front_eval(front, result, value);
+    front->no_chance++;
+    int holds = front_condition(front, inner, reason, sizeof reason);
+    front->no_chance--;
+    if (holds < 0) value_opaque(value, "%s", reason);
+    else value_constant(value, holds);
+}
+
 /* Runs statements of an inlined body. Returns 1 when a return ended it. */
 static int run_statement(struct front *front, CXCursor statement, struct value *value);
 
@@ -142,7 +157,7 @@ static int run_statement(struct front *front, CXCursor statement, struct value *
     struct kids kids = front_kids(front, statement);
     switch ((int)front_kind(front, statement)) {
     case CXCursor_ReturnStmt:
-        if (kids.count) front_eval(front, kids.item[0], value);
+        if (kids.count) run_return(front, kids.item[0], value);
         return 1;
     case CXCursor_NullStmt: return 0;
     case CXCursor_CompoundStmt:
@@ -235,6 +250,7 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
         front_convert(front,
                       front->clang.getCanonicalType(front->clang.getResultType(front->clang.getCursorType(definition))),
                       value);
+    front_return_fresh(front, definition, value);
     front->in_subscript = in_subscript;
     front->call_depth--;
 }
@@ -252,6 +268,41 @@ static int changes_elements(struct front *front, CXCursor call, CXCursor definit
             return 1;
     }
     return 0;
+}
+
+/* A function that is not followed may store a pointer that it is passed in a structure that it is passed. */
+static void evaluate_arguments(struct front *front, CXCursor call) {
+    int count = front->clang.Cursor_getNumArguments(call), data = 0;
+    struct value *values = rsc_arena_alloc(&front->arena, ((size_t)(count < 0 ? 0 : count) + 1) * sizeof *values);
+    if (!values) {
+        front_no_memory(front);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &values[i]);
+        data |= values[i].kind == VALUE_POINTER && values[i].shape.element.kind != CXType_Record;
+    }
+    for (int i = 0; i < count && data; i++)
+        if (values[i].kind == VALUE_POINTER && !front->clang.isConstQualifiedType(values[i].shape.element))
+            front_stored(front, values[i].array, INT64_MIN, values[i].shape.element, &values[i]);
+}
+
+/* posix_memalign(&p, ALIGNMENT, BYTES) before the loops: p has new memory. Returns 1 if it is that. */
+static int new_aligned_memory(struct front *front, CXCursor call, const char *name, struct value *value) {
+    if (strcmp(name, "posix_memalign") || front->at || front->clang.Cursor_getNumArguments(call) != 3) return 0;
+    CXCursor target = front_strip(front, front->clang.Cursor_getArgument(call, 0));
+    struct kids kids = front_kids(front, target);
+    while (front_kind(front, target) == CXCursor_CStyleCastExpr && kids.count) {
+        target = front_strip(front, kids.item[kids.count - 1]);
+        kids = front_kids(front, target);
+    }
+    if (front_kind(front, target) != CXCursor_UnaryOperator || kids.count != 1 ||
+        front->clang.getCursorUnaryOperatorKind(target) != CXUnaryOperator_AddrOf)
+        return 0;
+    value->is_fresh = 1;
+    front_store(front, kids.item[0], value, 0);
+    value_constant(value, 0); /* no error */
+    return 1;
 }
 
 void front_call(struct front *front, CXCursor call, struct value *value) {
@@ -291,13 +342,16 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
     if ((!strcmp(name, "floor") || !strcmp(name, "ceil")) && count == 1 &&
         rounded_quotient(front, front->clang.Cursor_getArgument(call, 0), name[0] == 'c', value))
         return;
-    if (by_its_name(front, name, call, value) || front_copy_call(front, call, name, value) ||
-        front_thread_call(front, name, value))
+    if (new_aligned_memory(front, call, name, value) || by_its_name(front, name, call, value) ||
+        front_copy_call(front, call, name, value) || front_thread_call(front, name, value))
         return;
-    struct value ignored;
-    for (int i = 0; i < count; i++) front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &ignored);
+    evaluate_arguments(front, call);
     front_forget_references(front, call);
     if (is_pure(name)) return;
+    value->is_fresh = front_allocates(front, callee, name);
+    if (!value->is_fresh && front_type(front, call).kind == CXType_Pointer)
+        value_opaque(
+            value, "the result of %.40s is not known (if it allocates, declare it with __attribute__((malloc)))", name);
     front_gap(front, call,
               front_kind(front, callee) == CXCursor_CXXMethod ? "a call of the method %.60s, which is not followed"
                                                               : "a call of %.60s, whose body is not in the source",

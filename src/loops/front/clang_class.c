@@ -1,5 +1,5 @@
 /*
- * clang_class.c - where the bases of a C++ class are in its objects.
+ * clang_class.c - what structures and classes hold, and where the bases of a C++ class are in its objects.
  *
  * libclang 19 does not report it. The first base is at the start of an object, unless only the class itself has virtual
  * functions, and so is one after empty bases. All others, and virtual bases, are somewhere else: members and pointers that
@@ -66,4 +66,19 @@ int front_same_start(struct front *front, CXType from, CXType to) {
     if (!front->is_cxx || from.kind != CXType_Record || to.kind != CXType_Record || front->clang.equalTypes(from, to))
         return 1;
     return place_of_base(front, from, to, 0) != BASE_ELSEWHERE && place_of_base(front, to, from, 0) != BASE_ELSEWHERE;
+}
+
+static int holds_array(struct front *front, CXType type, int deep) {
+    struct kids kids = class_kids(front, type);
+    for (unsigned i = 0; i < kids.count && deep < BASES_DEEP; i++) {
+        enum CXCursorKind kind = front_kind(front, kids.item[i]);
+        if (kind != CXCursor_FieldDecl && kind != CXCursor_CXXBaseSpecifier) continue;
+        CXType member = base_type(front, kids.item[i]);
+        if (type_is_array(member) || (member.kind == CXType_Record && holds_array(front, member, deep + 1))) return 1;
+    }
+    return 0;
+}
+
+int front_holds_array(struct front *front, CXType type) {
+    return type.kind == CXType_Record && holds_array(front, type, 0);
 }

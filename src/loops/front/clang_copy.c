@@ -81,6 +81,7 @@ int front_copy_call(struct front *front, CXCursor call, const char *name, struct
     front_eval(front, front->clang.Cursor_getArgument(call, 0), value);
     front_eval(front, front->clang.Cursor_getArgument(call, 1), &from);
     front_eval(front, front->clang.Cursor_getArgument(call, 2), &length);
+    if (value->kind == VALUE_POINTER) front_stored(front, value->array, INT64_MIN, value->shape.element, value);
     if (!front->at) return 1;
     const struct value *bad = value->kind == VALUE_OPAQUE            ? value
                               : copies && from.kind == VALUE_OPAQUE  ? &from

@@ -70,9 +70,22 @@ CXCursor front_strip(struct front *front, CXCursor cursor) {
         }
         if (kind != CXCursor_UnexposedExpr && kind != CXCursor_ParenExpr) return cursor;
         struct kids kids = front_kids(front, cursor);
+        unsigned start, end, inner;
         if (kids.count != 1) return cursor;
+        front_extent(front, cursor, &start, &end);
+        front_extent(front, kids.item[0], &inner, &end);
+        if (kind == CXCursor_UnexposedExpr && inner != start) return cursor; /* more than a conversion */
         cursor = kids.item[0];
     }
+}
+
+CXCursor front_designated(struct front *front, CXCursor item) {
+    unsigned start, end;
+    if (front_kind(front, item) != CXCursor_UnexposedExpr) return item;
+    front_extent(front, item, &start, &end);
+    struct kids kids = front_kids(front, item);
+    return kids.count > 1 && start < front->bytes && strchr(".[", front->text[start]) ? kids.item[kids.count - 1]
+                                                                                      : item;
 }
 
 static const char *take_string(struct front *front, CXString string) {

@@ -27,7 +27,7 @@ static enum container container_of(struct front *front, CXType type) {
 
 int type_is_vector(struct front *front, CXType type) { return container_of(front, type) == CONTAINER_VECTOR; }
 
-static int is_reference(struct front *front, CXCursor variable) {
+int front_is_reference(struct front *front, CXCursor variable) {
     CXType type = front->clang.getCanonicalType(front->clang.getCursorType(variable));
     return type.kind == CXType_LValueReference || type.kind == CXType_RValueReference;
 }
@@ -180,7 +180,7 @@ void front_bind_reference(struct front *front, CXCursor variable, CXCursor to) {
 int front_cxx_declare(struct front *front, CXCursor variable, CXCursor start) {
     enum container container = container_of(front, front_type(front, variable));
     if (!front->is_cxx) return 0;
-    if (is_reference(front, variable)) return front_bind_reference(front, variable, start), 1;
+    if (front_is_reference(front, variable)) return front_bind_reference(front, variable, start), 1;
     if (container == CONTAINER_ARRAY) return front_initialise(front, variable, start), 1;
     if (container != CONTAINER_VECTOR || front->at) return 0;
     front_vector_declare(front, variable, start);
@@ -188,7 +188,7 @@ int front_cxx_declare(struct front *front, CXCursor variable, CXCursor start) {
 }
 
 int front_takes_reference(struct front *front, CXCursor parameter) {
-    if (!front->is_cxx || !is_reference(front, parameter)) return 0;
+    if (!front->is_cxx || !front_is_reference(front, parameter)) return 0;
     CXType type = front_type(front, parameter);
     return !type_is_integer(type) && !type_is_floating(type); /* numbers that are not changed: their values */
 }
@@ -249,7 +249,7 @@ void header_start_range(struct front *front, struct header *header) {
     struct place place;
     if (!binding) return;
     binding->is_reference = 1;
-    if (is_reference(front, header->variable)) return;
+    if (front_is_reference(front, header->variable)) return;
     /* A copy: read once, then in a register. */
     struct value element = binding->value, copy;
     place = (struct place){.is_memory = 1, .array = element.array, .offset = element.offset, .shape = element.shape};

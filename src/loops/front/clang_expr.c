@@ -379,7 +379,6 @@ static void eval_conditional(struct front *front, CXCursor cursor, struct value 
     if (holds < 0) {
         if (reads) front_gap(front, cursor, "which side is read is not affine: %s", reason);
         value_opaque(value, "%s", reason);
-        value->is_choice = type.kind == CXType_Pointer;
         return;
     }
     front_eval(front, kids.item[holds ? 1 : 2], value);
@@ -417,10 +416,16 @@ static void eval_statements(struct front *front, CXCursor cursor, struct value *
     front_eval(front, kids.item[plain], value);
 }
 
+/* new (p) T: at an address that is given. */
+static int is_placed(struct front *front, CXCursor cursor) {
+    const char *text = strstr(front_source(front, cursor), "new");
+    return front_kind(front, cursor) == CXCursor_CXXNewExpr && text && text[3 + (text[3] == ' ')] == '(';
+}
+
 void front_eval(struct front *front, CXCursor cursor, struct value *value) {
     struct kids kids;
     int64_t number;
-    cursor = front_strip(front, cursor);
+    cursor = front_strip(front, front_designated(front, cursor));
     value_opaque(value, "it is not an integer");
     if (front->out_of_memory) return;
     if (++front->nesting > FRONT_NESTING_MAX) {
@@ -436,8 +441,14 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
         else value_opaque(value, "a number passes 2^56");
         break;
     case CXCursor_FloatingLiteral:
-    case CXCursor_StringLiteral:
     case CXCursor_ImaginaryLiteral: break;
+    case CXCursor_StringLiteral: value->is_fresh = 1; break;
+    case CXCursor_CXXThisExpr: value_opaque(value, "this as a pointer is not followed"); break;
+    case CXCursor_CompoundLiteralExpr:
+    case CXCursor_CXXNewExpr:
+        eval_all(front, cursor, value, "the address of what is made here is not known");
+        value->is_fresh = !is_placed(front, cursor);
+        break;
     case CXCursor_DeclRefExpr: {
         CXCursor referenced = front->clang.getCursorReferenced(cursor);
         enum CXCursorKind kind = front_kind(front, referenced);
@@ -445,6 +456,7 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
         else if (kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl) front_load(front, cursor, value);
         else if (type_is_integer(front_type(front, cursor)) && front_constant(front, cursor, &number))
             value_constant(value, number); /* the argument of a template */
+        else if (kind == CXCursor_UnexposedDecl) front_gap(front, cursor, "a name of a structured binding");
         break;
     }
     case CXCursor_ArraySubscriptExpr:
@@ -483,6 +495,10 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
         front_gap(front, cursor, "which branch _Generic chooses is not known (write the types without typedef names)");
         break;
     case CXCursor_StmtExpr: eval_statements(front, cursor, value); break;
+    case CXCursor_UnexposedExpr: /* x ?: y, atomic operations and others that libclang does not tell apart */
+        if (front_constant(front, cursor, &number)) value_constant(value, number); /* offsetof() */
+        else if (front_kids(front, cursor).count) front_gap(front, cursor, "an expression that is not supported");
+        break;
     default: eval_all(front, cursor, value, "it is not an integer"); break;
     }
     front->nesting--;

@@ -52,7 +52,7 @@ struct value {
     struct rsc_affine offset; /* bytes */
     struct shape shape;
     /* OPAQUE */
-    int is_choice; /* a pointer into a known array, but which or where is not known: not a separate array */
+    int is_fresh; /* a pointer to memory that nothing else points to: malloc() */
     char reason[REASON_BYTES];
 };
 
@@ -79,7 +79,8 @@ struct origin {
     int is_pointer; /* the variable itself, a pointer: what it points to is another array */
     uint32_t holder; /* array that holds the pointer, or UINT32_MAX */
     int64_t holder_offset;
-    int pointers_stored;  /* known pointers were stored in it: it may hold any of them */
+    int initial_checked;  /* for pointers in its initial value */
+    int pointers_stored;  /* pointers were stored in it that may point anywhere */
     unsigned declared_at; /* byte offset of the declaration, for the order */
 };
 
@@ -122,6 +123,13 @@ struct front_reduction {
     struct rsc_affine bytes;
 };
 
+/* firstprivate(a, b): arrays of which each thread has a copy. */
+struct front_copies {
+    struct front_reduction item[8];
+    unsigned count;
+    const char *bad; /* one that is not supported; NULL: none */
+};
+
 /* C++: a std::vector that was declared or resized outside of loops. */
 struct front_size {
     CXCursor variable;
@@ -151,11 +159,14 @@ struct front {
 
     /* The region being built; at is NULL outside of one. */
     uint32_t region;
+    uint32_t function_arrays; /* program->array_count where this function began */
     uint32_t function_region; /* program->region_count when the last region of this function was added */
     struct rsc_loop_node *at;
     struct pending *pending;
     size_t pending_count, pending_room;
+    size_t touches; /* references collected so far */
     struct paths *paths;
+    unsigned stores; /* arrays in which known pointers were stored */
     int flushed; /* references of the current statement were already written */
 
     const char *variable[RSC_LOOP_DEPTH_MAX + 1];
@@ -168,6 +179,7 @@ struct front {
     struct rsc_omp *omp_after; /* the directive being processed: those before a statement are processed in order */
     int in_parallel, in_share, in_single;
     const struct front_reduction *reduction; /* of the construct being built; NULL: none */
+    const struct front_copies *copies; /* likewise, until they are written */
     const struct rsc_loop_node *thread; /* loop whose variable is the thread's number; NULL: not known */
     int at_body;      /* statements of a loop's own body: a continue there skips the rest of the block */
     int in_subscript; /* scalars there are counters, not data */
@@ -197,6 +209,7 @@ struct kids {
 /* clang_cursor.c: the syntax tree. */
 struct kids front_kids(struct front *front, CXCursor cursor);
 CXCursor front_strip(struct front *front, CXCursor cursor); /* parentheses, implicit conversions, _Generic */
+CXCursor front_designated(struct front *front, CXCursor item); /* x of .member = x and [i] = x; else item */
 CXCursor front_generic(struct front *front, CXCursor generic); /* clang_generic.c: its branch; null: not known */
 enum CXCursorKind front_kind(struct front *front, CXCursor cursor);
 const char *front_name(struct front *front, CXCursor cursor); /* in the arena */
@@ -279,6 +292,20 @@ void front_touch(struct front *front, CXCursor cursor, const struct place *place
 void front_load(struct front *front, CXCursor cursor, struct value *value);
 void front_store(struct front *front, CXCursor target, const struct value *value, int read_first);
 
+/* clang_pointer.c: what pointers may point to. */
+/* Whether a function that is not followed returns memory that nothing else points to: by its name, or declared so. */
+int front_allocates(struct front *front, CXCursor callee, const char *name);
+/* A function's result, if it points to memory that it allocated: other memory in every call. */
+void front_return_fresh(struct front *front, CXCursor definition, struct value *value);
+/* A pointer variable gets new memory: other pointers to the old memory keep that. */
+void front_new_memory(struct front *front, CXCursor variable);
+/* A value of this type is stored in an array: pointers that are loaded from it may then be any. */
+void front_stored(struct front *front, uint32_t array, int64_t offset, CXType type, const struct value *value);
+void front_store_values(struct front *front, CXCursor variable, CXCursor start); /* initial values of a structure */
+void front_check_initial(struct front *front, uint32_t array); /* what initial values stored in it */
+/* The first value of a global pointer. Returns 0 if it has none. */
+int front_first_pointer(struct front *front, CXCursor variable, struct value *value);
+
 /* Applies one subscript, or (NULL) a dereference. */
 void front_step_in(struct front *front, struct place *place, CXCursor *index);
 
@@ -286,6 +313,7 @@ void front_step_in(struct front *front, struct place *place, CXCursor *index);
 int front_cxx_place(struct front *front, CXCursor call, struct place *place);
 int front_cxx_call(struct front *front, CXCursor call, const char *name, struct value *value);
 int front_cxx_declare(struct front *front, CXCursor variable, CXCursor start); /* 1: declared */
+int front_is_reference(struct front *front, CXCursor variable);
 int front_takes_reference(struct front *front, CXCursor parameter); /* to something in memory */
 /* Whether a type is an array of known length or a std::array, and of what; `element` and `count` may be NULL. */
 int front_elements_of_type(struct front *front, CXType type, CXType *element, int64_t *count);
@@ -293,6 +321,7 @@ void front_bind_reference(struct front *front, CXCursor variable, CXCursor to);
 
 /* clang_class.c: whether a pointer to one class is the same address as one to the other, a base of it or unrelated. */
 int front_same_start(struct front *front, CXType from, CXType to);
+int front_holds_array(struct front *front, CXType type); /* a structure or class */
 
 /* clang_vector.c: how many elements a std::vector has. */
 int type_is_vector(struct front *front, CXType type); /* clang_cxx.c */
@@ -341,6 +370,9 @@ int front_copy_call(struct front *front, CXCursor call, const char *name, struct
 int front_reduction_read(struct front *front, const struct rsc_omp *omp, CXCursor statement,
                          struct front_reduction *reduction);
 void front_reduce(struct front *front, struct rsc_omp *omp, CXCursor statement);
+/* The same for the arrays of firstprivate. */
+int front_copies_read(struct front *front, const struct rsc_omp *omp, CXCursor statement, struct front_copies *copies);
+void front_copies_write(struct front *front, CXCursor statement);
 
 /* clang_call.c */
 void front_call(struct front *front, CXCursor call, struct value *value);

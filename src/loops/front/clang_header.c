@@ -39,6 +39,15 @@ static int add_start(struct front *front, struct header *header, CXCursor variab
     front_eval(front, value, &moving->start);
     front_convert(front, front_type(front, variable), &moving->start);
     moving->has_start = 1;
+    if (moving->start.kind == VALUE_POINTER) {
+        struct shape shape;
+        char reason[REASON_BYTES];
+        if (front_shape_of_variable(front, variable, &shape, reason, sizeof reason))
+            value_opaque(&moving->start, "%s", reason);
+        else front_reshape(front, &moving->start, &shape);
+    }
+    struct binding *binding = front_variable(front, variable);
+    if (binding) front_bind(front, binding, &moving->start); /* for (i = 0, j = i; ...) */
     return 0;
 }
 
@@ -51,7 +60,7 @@ static int read_start(struct front *front, CXCursor start, struct header *header
         for (unsigned i = 0; i < kids.count; i++) {
             struct kids parts = front_kids(front, kids.item[i]);
             if (!parts.count || !front->clang.isExpression(front_kind(front, parts.item[parts.count - 1])))
-                return refuse(header, "the loop's variable has no first value");
+                continue; /* for (int i = 0, j; ...) */
             if (add_start(front, header, front->clang.getCanonicalCursor(kids.item[i]), parts.item[parts.count - 1]))
                 return -1;
         }
@@ -263,6 +272,7 @@ static int is_truth(struct front *front, CXCursor condition, struct header *head
 
 static int read_condition(struct front *front, CXCursor condition, struct header *header) {
     struct value bound;
+    if (header->counts_iterations) return header_read_together(front, condition, header);
     condition = front_strip(front, condition);
     if (is_truth(front, condition, header)) {
         value_constant(&bound, 0);
@@ -317,14 +327,24 @@ int front_runs_once(struct front *front, CXCursor statement) {
 static int choose_variable(struct front *front, CXCursor condition, struct header *header) {
     struct moving *chosen = NULL;
     for (unsigned i = 0; i < header->moving_count; i++) {
-        if (!mentions(front, condition, header->moving[i].variable)) continue;
-        if (chosen) return refuse(header, "the condition has more than one variable that moves");
-        chosen = &header->moving[i];
+        struct moving *moving = &header->moving[i];
+        if (!mentions(front, condition, moving->variable)) continue;
+        if (!moving->in_body && front_assigns_variable(front, header->body, moving->variable))
+            return refuse(header, "%.60s is changed in the loop", front_name(front, moving->variable));
+        if (!moving->has_step) continue; /* for (i = 0, n = size(); i < n; i++) */
+        header_find_start(front, moving); /* for (; i < n; i++) */
+        moving->in_condition = 1;
+        header->counts_iterations = chosen != NULL;
+        if (!chosen) chosen = moving;
     }
-    if (chosen && !chosen->has_start) header_find_start(front, chosen); /* for (; i < n; i++) */
-    if (!chosen || !chosen->has_start || !chosen->has_step)
+    if (!chosen || !chosen->has_start)
         return refuse(header, "the condition's variable is not started and moved by the loop");
     header->variable = chosen->variable;
+    if (header->counts_iterations) {
+        value_constant(&header->first, 0);
+        header->step = 1;
+        return 0;
+    }
     header->first = chosen->start;
     header->step = chosen->step;
     if (!header->step) return refuse(header, "the step is 0");
@@ -406,14 +426,14 @@ int header_read_for(struct front *front, struct header *header) {
     header->body = parts.body;
     if (front->clang.Cursor_isNull(parts.condition) || front->clang.Cursor_isNull(parts.step))
         return refuse(header, "a loop without condition or step");
-    if ((!front->clang.Cursor_isNull(parts.start) && read_start(front, parts.start, header)) ||
-        read_step(front, parts.step, header) || choose_variable(front, parts.condition, header) ||
+    if (!front->clang.Cursor_isNull(parts.start) && read_start(front, parts.start, header)) return -1;
+    size_t touches = front->touches;
+    if (read_step(front, parts.step, header) || choose_variable(front, parts.condition, header) ||
         read_condition(front, parts.condition, header))
         return -1;
+    if (front->touches != touches) return refuse(header, "its condition or step accesses memory in every iteration");
     if (front_finds(front, header->body, look_for_jump, NULL))
         return refuse(header, "break, goto or return ends the loop early");
-    if (front_assigns_variable(front, header->body, header->variable))
-        return refuse(header, "the loop's variable is changed in the loop");
     return refuse_changing_bound(front, header, parts.condition) || refuse_changing_bound(front, header, parts.step)
                ? -1
                : 0;
@@ -423,8 +443,10 @@ int header_read_while(struct front *front, struct header *header) {
     struct rsc_affine way, first;
     if (front_finds(front, header->body, look_for_jump, NULL))
         return refuse(header, "break, goto or return ends the loop early");
+    size_t touches = front->touches;
     if (choose_variable(front, header->condition, header) || read_condition(front, header->condition, header))
         return -1;
+    if (front->touches != touches) return refuse(header, "its condition accesses memory in every iteration");
     if (header->form == LOOP_WHILE) return 0;
     struct value last = header->last;
     if (header->first.count != 1 || value_affine(front, &last, &way) || value_affine(front, &header->first, &first) ||

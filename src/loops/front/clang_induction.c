@@ -11,9 +11,8 @@
 
 #define TRIALS_MAX 4 /* nested: each runs the body twice more */
 
-/* The value of a companion variable in an iteration: START + c (v - FIRST) / STEP. */
-static void companion_value(struct front *front, const struct header *header, const struct moving *moving,
-                            const struct rsc_affine *variable, struct value *value) {
+void header_companion(struct front *front, const struct header *header, const struct moving *moving,
+                      const struct rsc_affine *variable, struct value *value) {
     struct rsc_affine way = *variable;
     struct value moved, factor;
     *value = moving->start;
@@ -58,8 +57,7 @@ void header_run_body(struct front *front, struct header *header) {
     front->in_subscript--;
 }
 
-/* Runs the body for its effect on variables alone. */
-static void run_aside(struct front *front, struct header *header) {
+void header_run_aside(struct front *front, struct header *header) {
     struct rsc_loop_node *at = front->at;
     struct rsc_loop_node aside = {.kind = RSC_NODE_BODY, .parent = at, .depth = front_depth(front)};
     struct paths none = {.start = &aside}, *paths = front->paths;
@@ -100,19 +98,9 @@ static int difference(const struct value *now, const struct value *before, int64
     return rsc_affine_is_number(&way) ? 0 : -1;
 }
 
-/* What the header starts has that value before the first iteration. */
-static void bind_starts(struct front *front, const struct header *header) {
-    for (unsigned i = 0; i < header->moving_count; i++) {
-        const struct moving *moving = &header->moving[i];
-        struct binding *binding = front_variable(front, moving->variable);
-        if (binding && moving->has_start && !moving->has_step) front_bind(front, binding, &moving->start);
-    }
-}
-
 /* The variables that the body changes and whose value before the loop is known, as steps of the header. */
 void header_guess_steps(struct front *front, struct header *header) {
     if (front->trials >= TRIALS_MAX) return;
-    bind_starts(front, header);
     size_t mark = front->undo_count, count;
     front_forget_assigned(front, header->form == LOOP_FOR ? header->body : header->statement, "changes in the loop");
     count = front->undo_count - mark;
@@ -131,7 +119,7 @@ void header_guess_steps(struct front *front, struct header *header) {
             front_bind(front, &front->binding[changed[i].index], start);
         }
     }
-    if (count) run_aside(front, header);
+    if (count) header_run_aside(front, header);
     for (size_t i = 0; i < count; i++) {
         const struct binding *binding = &front->binding[changed[i].index];
         int64_t step;
@@ -145,6 +133,7 @@ void header_guess_steps(struct front *front, struct header *header) {
                                   .in_body = 1,
                                   .step = step};
     }
+    header_guess_rotation(front, header, changed, count);
     front_undo_to(front, mark);
 }
 
@@ -155,19 +144,19 @@ static int one_verification(struct front *front, struct header *header, const st
     int status = 0;
     *dropped = 0;
     header_bind_companions(front, header, variable, 0);
-    run_aside(front, header);
+    header_run_aside(front, header);
     for (unsigned i = 0; i < header->moving_count; i++) {
         struct moving *moving = &header->moving[i];
         struct value expected;
         int64_t off;
         if (!moving->in_body) continue;
         const struct binding *binding = front_variable(front, moving->variable);
-        companion_value(front, header, moving, variable, &expected);
+        header_companion(front, header, moving, variable, &expected);
         if (binding && !difference(&binding->value, &expected, &off) && off == moving->step) continue;
         moving->in_body = moving->has_step = 0;
         value_opaque(&moving->start, "%.60s changes in the loop", front_name(front, moving->variable));
         *dropped = 1;
-        if (front->clang.equalCursors(moving->variable, header->variable))
+        if (moving->in_condition)
             status = refuse(header, "%.60s does not change by the same step in every iteration",
                             front_name(front, moving->variable));
     }
@@ -203,7 +192,7 @@ void header_bind_companions(struct front *front, struct header *header, const st
         if (!variable) value_opaque(&value, "%.60s is used after its loop", front_name(front, moving->variable));
         else if (!moving->in_body && front_assigns_variable(front, header->body, moving->variable))
             value_opaque(&value, "%.60s changes in the loop", front_name(front, moving->variable));
-        else companion_value(front, header, moving, variable, &value);
+        else header_companion(front, header, moving, variable, &value);
         struct binding *binding = front_variable(front, moving->variable);
         if (!binding) return;
         front_bind(front, binding, &value);

@@ -96,6 +96,7 @@ static int fill(struct filled *filled, CXType type, int64_t offset, struct list 
     place.offset = offset_of(filled, offset);
     place.shape = (struct shape){.element = type, .element_bytes = bytes};
     front_touch(front, filled->variable, &place, 1);
+    front_stored(front, place.array, place.offset.constant, type, &value);
     filled->end = offset + bytes;
     return 0;
 }
@@ -106,6 +107,8 @@ static int copy(struct filled *filled, CXCursor from, int64_t bytes) {
     struct rsc_affine length = rsc_affine_number(bytes);
     front_place_of(filled->front, from, &place);
     if (place.opaque || place.array == UINT32_MAX || bytes < 1) return -1;
+    front_stored(filled->front, filled->place.array, INT64_MIN, front_type(filled->front, filled->variable),
+                 &(struct value){.kind = VALUE_POINTER});
     struct front_span span[2] = {{place.array, 0, place.offset}, {filled->place.array, 1, filled->place.offset}};
     return front_copy(filled->front, filled->variable, front_source(filled->front, filled->variable), span, 2, &length);
 }
@@ -128,7 +131,7 @@ void front_initialise(struct front *front, CXCursor variable, CXCursor start) {
         if (kind == CXCursor_InitListExpr || kind == CXCursor_StringLiteral) {
             struct list list = {.kids = {&start, 1}};
             status = fill(&filled, type, 0, &list);
-        } else if (kind == CXCursor_DeclRefExpr || (kind == CXCursor_CallExpr && kids.count == 1)) {
+        } else if (kind != CXCursor_CallExpr || kids.count == 1) {
             status = copy(&filled, kind == CXCursor_CallExpr ? kids.item[0] : start, front->clang.Type_getSizeOf(type));
         }
     }

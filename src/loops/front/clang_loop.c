@@ -18,7 +18,7 @@ static int fits(struct front *front, const struct header *header, int64_t least,
     int bits = bytes >= 1 && bytes < 8 ? 8 * (int)bytes : 62;
     int64_t high = type_is_unsigned(type) ? (INT64_C(1) << bits) - 1 : (INT64_C(1) << (bits - 1)) - 1;
     int64_t low = type_is_unsigned(type) ? 0 : -high - 1;
-    if (least > most || header->form == LOOP_RANGE) return 1;
+    if (least > most || header->form == LOOP_RANGE || header->counts_iterations) return 1;
     if (header->step > 0) return least >= low && most <= high - header->step;
     return most <= high && least >= low - header->step;
 }
@@ -133,6 +133,9 @@ static void bind_variable(struct front *front, const struct header *header, cons
     struct binding *binding = front_variable(front, header->variable);
     struct value value;
     value_number(&value, variable);
+    for (unsigned i = 0; i < header->moving_count && header->counts_iterations; i++)
+        if (front->clang.equalCursors(header->moving[i].variable, header->variable))
+            header_companion(front, header, &header->moving[i], variable, &value);
     if (header->is_pointer) {
         value = header->pointer;
         if (rsc_affine_add(&value.offset, variable, front_row_bytes(&value.shape)))
@@ -161,7 +164,9 @@ static int build_body(struct front *front, struct header *header, struct rsc_loo
     if (!binding) return 0;
     int counts = header->form == LOOP_FOR;
     binding->counter += counts;
-    header_run_body(front, header);
+    header_verify_rotation(front, header);
+    if (header->period) header_run_rotation(front, header, &variable);
+    else header_run_body(front, header);
     if ((binding = front_variable(front, header->variable))) binding->counter -= counts;
     return 0;
 }
@@ -197,7 +202,17 @@ static void loop_path(struct front *front, void *data) {
     know_bounds(front, loop);
     int in_share = front->in_share;
     if (sharing->share) front->in_share = 1;
+    struct header unread = header;
+    unsigned stores = front->stores;
+    size_t mark = front->undo_count, bounds = front->known_count;
     int failed = build_body(front, &header, loop);
+    if (front->stores != stores) { /* what the first iterations load, later ones may have stored */
+        front_undo_to(front, mark);
+        front->known_count = bounds;
+        header = unread;
+        loop->child_count = 0;
+        failed = build_body(front, &header, loop);
+    }
     front->in_share = in_share;
     front->known_count = known;
     front->at = at;
@@ -214,6 +229,7 @@ static void loop_path(struct front *front, void *data) {
     int ends = !sharing->share && !end_value(front, &header, &end);
     front_forget_assigned(front, header.body, "changes in a loop");
     header_bind_companions(front, &header, ends ? &end : NULL, 1);
+    header_end_rotation(front, &header, ends ? &end : NULL);
     struct value value;
     if (ends) {
         bind_variable(front, &header, &end);

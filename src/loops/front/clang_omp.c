@@ -267,6 +267,7 @@ static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statemen
         return;
     }
     if (!runs) { /* one thread runs it, as if the directive were absent */
+        front_copies_write(front, statement);
         if (omp->is_for && front_is_for(front, statement)) front_for(front, statement, NULL);
         else front_statement(front, statement);
         return;
@@ -283,6 +284,7 @@ static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statemen
     node->num_threads = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
     front->at = node;
     front->in_parallel = 1;
+    front_copies_write(front, statement);
     if (by_number && number) {
         struct rsc_loop_node *loop = add_shared_loop(front, statement, "thread", number, RSC_SCHEDULE_STATIC);
         if (loop) front->at = loop;
@@ -300,6 +302,7 @@ static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statemen
 void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statement) {
     struct rsc_omp *after = front->omp_after;
     struct front_reduction reduction;
+    struct front_copies copies = {0};
     front->omp_after = omp;
     if (omp->other) {
         front_gap(front, statement, "#pragma omp %.60s is not supported", omp->other);
@@ -314,6 +317,9 @@ void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statemen
                (front->in_share || front->in_single)) {
         front_gap(front, statement, "a shared loop or single inside a shared loop or single");
         front_forget_assigned(front, statement, "changes");
+    } else if (front_copies_read(front, omp, statement, &copies)) {
+        front_gap(front, statement, "the copies of %.60s for each thread are not supported", copies.bad);
+        front_forget_assigned(front, statement, "changes");
     } else if (front->omp_depth == sizeof front->omp_stack / sizeof *front->omp_stack) {
         front_gap(front, statement, "constructs are nested too deep");
     } else if (omp->reduced && front_reduction_read(front, omp, statement, &reduction)) {
@@ -324,12 +330,15 @@ void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statemen
         int shares = omp->is_for || omp->is_sections;
         front->omp_stack[front->omp_depth++] = omp;
         front->reduction = omp->reduced ? &reduction : NULL;
+        front->copies = copies.count ? &copies : NULL;
         if (omp->ordered)
             front_assumption(front, statement, "ordered: iterations are assumed not to wait for each other");
         if (omp->is_parallel || (shares && !front->in_parallel))
             parallel(front, omp, statement); /* an orphaned for belongs to the caller's team */
-        else if (shares) shared_or_block(front, omp, statement);
-        else if (omp->is_single || omp->is_master) single(front, omp, statement);
+        else if (shares) {
+            front_copies_write(front, statement);
+            shared_or_block(front, omp, statement);
+        } else if (omp->is_single || omp->is_master) single(front, omp, statement);
         else front_statement(front, statement);
         front->omp_depth--;
     }

@@ -1,8 +1,8 @@
 /*
- * clang_reduce.c - reductions over an array section: reduction(+: hist[0:N]).
+ * clang_reduce.c - arrays of which each thread has a copy: reduction(+: hist[0:N]), firstprivate(table).
  *
- * The source does not show what the compiler adds: each thread clears a copy of its own, works on that, and adds it to
- * the shared array before the barrier at the end.
+ * The source does not show what the compiler adds. For a reduction each thread clears a copy of its own, works on that,
+ * and adds it to the shared array before the barrier at the end. For firstprivate it copies the shared array before.
  */
 #include <string.h>
 
@@ -76,4 +76,55 @@ void front_reduce(struct front *front, struct rsc_omp *omp, CXCursor statement) 
     struct rsc_loop_node *barrier = rsc_loop_add_node(front->program, front->at, RSC_NODE_BARRIER);
     if (barrier) barrier->line = 0;
     else front_no_memory(front);
+}
+
+struct copying {
+    const struct rsc_omp *omp;
+    struct front_copies *copies;
+};
+
+/* Adds an array that is named; breaks off at one whose copies are not supported. */
+static enum CXChildVisitResult take_copied(struct front *front, CXCursor cursor, void *data) {
+    const struct copying *copying = data;
+    struct front_copies *copies = copying->copies;
+    if (front_kind(front, cursor) != CXCursor_DeclRefExpr) return CXChildVisit_Recurse;
+    const char *name = front_name(front, cursor);
+    CXType type = front_type(front, cursor);
+    int first = rsc_omp_is_first(copying->omp, name);
+    if ((!first && !rsc_omp_is_copied(copying->omp, name)) ||
+        (!type_is_array(type) && !front_holds_array(front, type) && !type_is_vector(front, type)))
+        return CXChildVisit_Recurse;
+    CXCursor variable = front->clang.getCanonicalCursor(front->clang.getCursorReferenced(cursor));
+    for (unsigned i = 0; i < copies->count; i++)
+        if (front->clang.equalCursors(copies->item[i].variable, variable)) return CXChildVisit_Recurse;
+    struct binding *binding = front_variable(front, variable);
+    long long bytes = front->clang.Type_getSizeOf(type);
+    copies->bad = name;
+    if (!first || bytes < 1 || type_is_vector(front, type) ||
+        copies->count == sizeof copies->item / sizeof *copies->item || !binding || binding->value.kind != VALUE_POINTER)
+        return CXChildVisit_Break;
+    struct value value = binding->value;
+    if (value.array == UINT32_MAX) value.array = front_array_of_variable(front, variable, &value.shape);
+    copies->item[copies->count++] = (struct front_reduction){.variable = variable,
+                                                             .shape = value.shape,
+                                                             .shared = {.array = value.array, .offset = value.offset},
+                                                             .bytes = rsc_affine_number(bytes)};
+    return CXChildVisit_Recurse;
+}
+
+int front_copies_read(struct front *front, const struct rsc_omp *omp, CXCursor statement, struct front_copies *copies) {
+    struct copying copying = {omp, copies};
+    return (omp->first_names || omp->copied_names) && front_finds(front, statement, take_copied, &copying) ? -1 : 0;
+}
+
+void front_copies_write(struct front *front, CXCursor statement) {
+    const struct front_copies *copies = front->copies;
+    front->copies = NULL;
+    for (unsigned i = 0; copies && i < copies->count; i++) {
+        struct front_span span[2] = {copies->item[i].shared, copies->item[i].shared};
+        span[1].array = front_array_of_variable(front, copies->item[i].variable, &copies->item[i].shape); /* private */
+        span[1].is_write = 1;
+        if (front_copy(front, statement, front_name(front, copies->item[i].variable), span, 2, &copies->item[i].bytes))
+            front_gap(front, statement, "the copies of firstprivate do not fit the loop tree");
+    }
 }

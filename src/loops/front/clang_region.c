@@ -209,7 +209,10 @@ static void look_outside(struct front *front, CXCursor statement) {
         if (outside_while(front, statement)) break;
         __attribute__((fallthrough));
     case CXCursor_SwitchStmt:
-    case CXCursor_LabelStmt:
+    case CXCursor_LabelStmt: /* a goto may lead back to it */
+        if (kind == CXCursor_LabelStmt)
+            front_forget_assigned(front, front_body(front, front->calls[0]), "changes before a goto");
+        __attribute__((fallthrough));
     case CXCursor_CaseStmt:
     case CXCursor_DefaultStmt:
         front_forget_assigned(front, statement, "changes in a loop");
@@ -225,7 +228,8 @@ static void look_outside(struct front *front, CXCursor statement) {
         break;
     case CXCursor_CallExpr:
         if (front->collecting) note_call(front, statement);
-        front_forget_globals(front, statement);
+        else front_simple(front, statement);
+        if (strcmp(front_name(front, statement), "posix_memalign")) front_forget_globals(front, statement);
         look_in_lambdas(front, statement);
         front_vector_run(front, statement);
         break;
@@ -255,6 +259,7 @@ void front_function(struct front *front, CXCursor function) {
     if (front_kind(front, body) == CXCursor_InvalidFile) return;
     front->function = front_name(front, function);
     front->function_region = UINT32_MAX;
+    front->function_arrays = front->program->array_count;
     front->calls[0] = function;
     front->call_depth = 1;
     front->binding_count = front->undo_count = front->size_count = 0; /* globals too: other functions change them */

@@ -92,7 +92,6 @@ static int declare_static(struct front *front, CXCursor variable, CXCursor start
         front_eval(front, start, &value);
         if (value.kind == VALUE_NUMBER && !front->at) return 0; /* NULL: allocated in the first call */
         value_opaque(&value, "%.60s is static: it keeps its value between calls", name);
-        value.is_choice = 1;
     } else {
         value_opaque(&value, "%.50s is static: it keeps its value between calls (--set %.50s=NUMBER gives it)", name,
                      name);
@@ -117,11 +116,9 @@ static void declare(struct front *front, CXCursor variable) {
     }
     int is_static = front->clang.Cursor_getStorageClass(variable) == CX_SC_Static;
     if (front_cxx_declare(front, variable, start) || (is_static && declare_static(front, variable, start))) return;
-    if (type_is_array(type)) return front_initialise(front, variable, start);
-    if (type.kind == CXType_Record) {
-        front_eval(front, start, &value);
-        return;
-    }
+    if (front->at && (type_is_array(type) || front_holds_array(front, type)))
+        return front_initialise(front, variable, start);
+    if (type_is_array(type) || type.kind == CXType_Record) return front_store_values(front, variable, start);
     size_t made = front->pending_count;
     front_eval(front, start, &value);
     if (is_static) front->pending_count = made;
@@ -141,7 +138,7 @@ static void declare(struct front *front, CXCursor variable) {
     } else if (type.kind == CXType_Pointer) {
         struct shape shape;
         char reason[REASON_BYTES];
-        if (value.kind == VALUE_OPAQUE && !front->at && !value.is_choice) return; /* malloc(): a separate array */
+        if (value.kind == VALUE_OPAQUE && !front->at && value.is_fresh) return; /* a separate array */
         if (value.kind == VALUE_POINTER) {
             if (front_shape_of_variable(front, variable, &shape, reason, sizeof reason))
                 value_opaque(&value, "%s", reason);
@@ -166,16 +163,17 @@ void front_simple(struct front *front, CXCursor statement) {
     struct kids kids = front_kids(front, statement);
     for (unsigned i = 0; i < kids.count; i++)
         if (front_kind(front, kids.item[i]) == CXCursor_VarDecl) declare(front, kids.item[i]);
+        else if (front_has_references(front, kids.item[i]))
+            front_gap(front, kids.item[i], "a declaration that is not supported");
 }
 
 static void simple_path(struct front *front, void *data) { front_simple(front, *(CXCursor *)data); }
 
 /* A branch whose condition is not affine: a gap if it touches memory. */
 static void unknown_branch(struct front *front, CXCursor statement, CXCursor branch, const char *reason) {
-    if (front_has_references(front, branch)) {
+    if (front->at && front_has_references(front, branch)) {
         struct rsc_loop_node *at = front->at;
         struct rsc_loop_node aside = {.kind = RSC_NODE_BODY, .parent = at, .depth = front_depth(front)};
-        if (!at) return;
         front_flush(front);
         front->at = &aside; /* built only to find out whether it has references */
         front->gaps_muted++;
@@ -227,6 +225,11 @@ static void while_or_gap(struct front *front, CXCursor statement) {
     not_a_loop_tree(front, statement, why);
 }
 
+static int is_loop(struct front *front, CXCursor statement) {
+    enum CXCursorKind kind = front_kind(front, statement);
+    return front_is_for(front, statement) || kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt;
+}
+
 void front_statement(struct front *front, CXCursor statement) {
     unsigned start, end;
     struct kids kids;
@@ -240,6 +243,12 @@ void front_statement(struct front *front, CXCursor statement) {
     struct rsc_omp *omp = front_omp_before(front, start);
     int at_body = front->at_body;
     front->at_body = 0;
+    if (!front->at && (omp || is_loop(front, statement))) { /* of a function that is called outside of regions */
+        front_forget_assigned(front, statement, "changes in a loop");
+        front->nesting--;
+        front->at_body = at_body;
+        return;
+    }
     if (omp) {
         front_construct(front, omp, statement);
         front->nesting--;

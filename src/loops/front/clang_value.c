@@ -38,7 +38,7 @@ void value_opaque(struct value *value, const char *format, ...) {
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     value->kind = VALUE_OPAQUE;
-    value->is_choice = 0;
+    value->is_fresh = 0;
     memcpy(value->reason, reason, sizeof reason);
 }
 
