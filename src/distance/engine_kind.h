@@ -32,7 +32,7 @@ enum {
 };
 
 /* Room for an engine's parsed parameters, a struct of its own. */
-#define RSC_ENGINE_PARAMETERS_BYTES 192
+#define RSC_ENGINE_PARAMETERS_BYTES 208
 
 /* Progress of an engine, for display. */
 struct rsc_so_far {

@@ -151,7 +151,9 @@ int rsc_live_samples_new(struct rsc_engine **out, const struct rsc_engine_spec *
     if (asked.sampler.samples_most > LIVE_ACTIVE) asked.sampler.samples_most = LIVE_ACTIVE;
     plan(&asked, options, wanted);
     asked.sampler.seed = options->seed;
-    asked.sampler.models = both ? RSC_MODEL_PRIVATE | RSC_MODEL_SHARED : model;
+    /* the footprint of private stacks is that of all threads */
+    asked.sampler.models = both || model == RSC_MODEL_PRIVATE ? RSC_MODEL_PRIVATE | RSC_MODEL_SHARED : model;
+    asked.sampler.only_footprint = !both && model == RSC_MODEL_PRIVATE;
     wanted->what = RSC_TAKES_SAMPLES;
     wanted->line_bytes = options->line_bytes;
     wanted->samples.sampler = asked.sampler;

@@ -1,46 +1,24 @@
-/* references.c - see references.h. Nearly all accesses lie in one line: groups of these use a loop without branches. */
+/* references.c - see references.h. */
 #include "trace/references.h"
 
 #include <assert.h>
 
 #include "base/fail.h"
 
-#define GROUP 32u
-#define AHEAD 512u /* prefetch distance in accesses: the hardware prefetcher stops at page boundaries */
-
-/* Cuts GROUP accesses from i on if none of them crosses a line; else returns 0, and its output must be ignored. */
-static inline int fill_group(const struct rsc_batch *batch, uint32_t shift, uint32_t i, uint64_t *lines,
-                             uint32_t *from) {
-    const uint64_t within = (1ull << shift) - 1;
-    uint64_t crossing = 0;
-    for (uint32_t k = 0; k < GROUP; k++) {
-        uint64_t addr = batch->addr[i + k], size = (uint32_t)batch->meta[i + k];
-        /* at least twice the line size if the access ends past its line, less if not (even for a size of 0) */
-        crossing |= (addr & within) + size + within;
-        lines[k] = addr >> shift;
-        from[k] = i + k;
-    }
-    for (uint32_t k = 0; k < GROUP; k += 8) {
-        __builtin_prefetch(batch->addr + i + AHEAD + k);
-        __builtin_prefetch(batch->meta + i + AHEAD + k);
-    }
-    return crossing >> shift >> 1 == 0;
-}
-
 uint32_t rsc_references_fill(struct rsc_reference_cursor *cursor, uint64_t *lines, uint32_t *from, uint32_t room) {
     const struct rsc_batch *batch = cursor->batch;
     const uint32_t shift = cursor->line_shift;
     uint32_t filled = 0, i = cursor->next;
     assert(shift < 64 && i <= batch->count);
-    uint32_t slowly_until = 0; /* the group up to here has an access that crosses a line */
+    uint32_t slowly_until = 0; /* an access before this one crosses a line */
     while (filled < room && i < batch->count) {
-        if (!cursor->resuming && i >= slowly_until && room - filled >= GROUP && batch->count - i >= GROUP) {
-            if (fill_group(batch, shift, i, lines + filled, from + filled)) {
-                filled += GROUP;
-                i += GROUP;
-                continue;
-            }
-            slowly_until = i + GROUP;
+        if (!cursor->resuming && i >= slowly_until) {
+            uint32_t left = batch->count - i < room - filled ? batch->count - i : room - filled;
+            uint32_t cut = cursor->cut(batch, shift, i, left, lines + filled, from + filled);
+            filled += cut;
+            i += cut;
+            slowly_until = i + RSC_REFERENCES_GROUP;
+            if (cut == left) break;
         }
         uint64_t addr = batch->addr[i];
         uint32_t size = rsc_meta_size(batch->meta[i]);
@@ -65,6 +43,11 @@ uint32_t rsc_references_fill(struct rsc_reference_cursor *cursor, uint64_t *line
     cursor->next = i;
     assert(filled <= room && i <= batch->count && (filled == room || i == batch->count));
     return filled;
+}
+
+void rsc_references_start(struct rsc_reference_cursor *cursor, const struct rsc_batch *batch, uint32_t line_shift) {
+    *cursor = (struct rsc_reference_cursor){
+        .batch = batch, .line_shift = line_shift, .cut = RSC_WIDE_PICK(rsc_simd_best(), rsc_references_cut)};
 }
 
 int rsc_references_refuse(struct rsc_error *error) {

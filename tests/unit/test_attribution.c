@@ -246,6 +246,32 @@ static void strides_are_seen(void **state) {
     rsc_profile_free(cut);
 }
 
+/* From the top of the address space to its bottom is a short way: -128 to +128, and 2^63 at most. What is written is
+ * read again. */
+static void strides_across_zero_are_short(void **state) {
+    (void)state;
+    scene_start();
+    for (uint64_t i = 0; i < 8; i++) {
+        access_at(0x1000, i % 2 ? 128 : 0 - 128ull);
+        access_at(0x2000, i % 2 ? 1ull << 63 : 0);
+    }
+    struct rsc_profile *profile = play(), *read = NULL;
+    struct rsc_error error;
+    char *text = NULL;
+    size_t bytes = 0;
+    assert_int_equal(rsc_profile_json(profile, &text, &bytes, &error), 0);
+    assert_int_equal(rsc_profile_parse(&read, text, bytes, "profile", &error), 0);
+    assert_int_equal(read->code_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t way = read->code[i].place.pc == 0x1000 ? 256 : INT64_MAX;
+        assert_true(read->code[i].stride.bytes == way && read->code[i].stride.apart == way);
+        assert_int_equal(read->code[i].stride.same, 7);
+    }
+    rsc_text_free(text);
+    rsc_profile_free(profile);
+    rsc_profile_free(read);
+}
+
 /* The data of a pair is what most of its far reuses lie in; near ones do not count. */
 static void pairs_have_their_data(void **state) {
     (void)state;
@@ -725,6 +751,7 @@ int main(void) {
         cmocka_unit_test(pairs_have_both_paths),
         cmocka_unit_test(one_instruction_by_two_paths),
         cmocka_unit_test(strides_are_seen),
+        cmocka_unit_test(strides_across_zero_are_short),
         cmocka_unit_test(pairs_have_their_data),
         cmocka_unit_test(frames_left_by_longjmp),
         cmocka_unit_test(recursion_folds_and_unfolds),

@@ -39,11 +39,12 @@ static void cut_naively(uint32_t accesses, uint32_t shift) {
 }
 
 /* Cuts the batch with `room` for each call (0: a different one each time) and compares. */
-static void compare(uint32_t accesses, uint32_t shift, uint32_t room) {
+static void compare_width(uint32_t accesses, uint32_t shift, uint32_t room, enum rsc_simd simd) {
     const struct rsc_batch batch = {.count = accesses, .addr = addr, .meta = meta};
     struct rsc_reference_cursor cursor;
     uint32_t done = 0, turn = 0;
     rsc_references_start(&cursor, &batch, shift);
+    cursor.cut = RSC_WIDE_PICK(simd, rsc_references_cut);
     for (;;) {
         uint32_t here = room ? room : 1 + ++turn * 7 % 23;
         /* a block of just this size: what is written past it is caught */
@@ -65,6 +66,11 @@ static void compare(uint32_t accesses, uint32_t shift, uint32_t room) {
     assert_int_equal(rsc_references_fill(&cursor, &line, &access, 1), 0);
 }
 
+static void compare(uint32_t accesses, uint32_t shift, uint32_t room) {
+    for (int simd = 0; simd < RSC_SIMD_COUNT; simd++)
+        if (rsc_simd_available((enum rsc_simd)simd)) compare_width(accesses, shift, room, (enum rsc_simd)simd);
+}
+
 static void compare_all(uint32_t accesses, uint32_t shift) {
     cut_naively(accesses, shift);
     for (uint32_t room = 0; room <= 20; room++) compare(accesses, shift, room);
@@ -77,12 +83,14 @@ static void random_accesses(void **state) {
     struct rsc_rng rng;
     rsc_rng_seed(&rng, 7, 0);
     for (uint32_t round = 0; round < 100; round++) {
-        uint32_t accesses = (uint32_t)rsc_rng_below(&rng, 60);
+        uint32_t accesses = (uint32_t)rsc_rng_below(&rng, round % 2 ? 60 : ACCESSES_MAX);
+        const uint32_t usual = (uint32_t)rsc_rng_below(&rng, 3); /* 0: any may cross a line, else few do */
         uint64_t base = round % 3 == 0 ? 0 : round % 3 == 1 ? UINT64_MAX - 200 : rsc_rng_u64(&rng);
         for (uint32_t i = 0; i < accesses; i++) {
             uint64_t step = rsc_rng_below(&rng, 200);
             addr[i] = base > UINT64_MAX - step ? UINT64_MAX : base + step;
-            meta[i] = rsc_meta(sizes[rsc_rng_below(&rng, 9)], (enum rsc_kind)rsc_rng_below(&rng, 3), i);
+            const uint64_t size = usual && rsc_rng_below(&rng, 50) ? 1 : rsc_rng_below(&rng, 9);
+            meta[i] = rsc_meta(sizes[size], (enum rsc_kind)rsc_rng_below(&rng, 3), i);
         }
         compare_all(accesses, shifts[round % 5]);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "trace/references.h"
 
 #define COLD UINT32_MAX
 #define PHASE_LENGTH_FIRST 1u
@@ -18,6 +19,7 @@ int rsc_accumulator_init(struct rsc_accumulator *sum, uint32_t phases, uint64_t 
     sum->phases_asked = phases;
     sum->phase_length = PHASE_LENGTH_FIRST;
     sum->bins_per_octave = bins_per_octave;
+    sum->count_values = RSC_WIDE_PICK(rsc_simd_best(), rsc_accumulate_values);
     int failed = rsc_histogram_init(&sum->rd, RSC_BINS_FINE) < 0 || rsc_histogram_init(&sum->ri, RSC_BINS_FINE) < 0;
     if (bins_per_octave) {
         struct rsc_bins bins = rsc_bins_per_octave(bins_per_octave);
@@ -144,53 +146,30 @@ int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_ba
     return 0;
 }
 
-/* The bin of a value. Without a branch, as which side of 1024 it is on is unpredictable. */
-static inline __attribute__((always_inline)) uint32_t bin_of(uint64_t value, int any) {
-    return any ? rsc_bin_of_fine_any(value) : rsc_bin_of_fine(value);
+/* In the rows of threads. Without branches: where stacks are private, which references have a distance is random. */
+static void count_threads(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, uint32_t count) {
+    const uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t thread = rsc_who_thread(who[i]);
+        if (thread >= sum->thread_count) continue;
+        struct rsc_thread_counts *row = &sum->threads[thread];
+        row->references++;
+        row->cold += rd[i] == COLD;
+        row->invalidated += rd[i] == RSC_RD_INVALIDATED;
+        row->rd.count[rsc_bin_of_coarse(rd[i] < cap ? rd[i] : cap)] += rd[i] < RSC_RD_INVALIDATED;
+    }
 }
 
-/* `batch` NULL: not by kind. */
-static inline __attribute__((always_inline)) void count_values(struct rsc_accumulator *sum,
-                                                               const struct rsc_batch *batch, const uint32_t *from,
-                                                               const uint32_t *rd, const uint64_t *ri, uint32_t count,
-                                                               int any) {
-    uint64_t *rd_count = sum->rd.count, *ri_count = sum->ri.count;
-    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX, capped = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        struct rsc_kind_counts *kind = batch ? &sum->kinds[kind_slot(batch->meta[from[i]])] : NULL;
-        if (rd[i] >= RSC_RD_INVALIDATED) {
-            if (kind) *(rd[i] == COLD ? &kind->cold : &kind->invalidated) += 1;
-            continue;
-        }
-        if (ri) ri_count[bin_of(ri[i], any)]++;
-        uint32_t bin = bin_of(rd[i] < cap ? rd[i] : cap, any);
-        if (rd[i] >= cap) capped++;
-        else rd_count[bin]++;
-        if (kind) kind->rd.count[bin]++;
-    }
+/* Those at the cap or above were counted as distances of the cap. */
+static void count_capped(struct rsc_accumulator *sum, const uint32_t *rd, uint32_t count) {
+    uint64_t capped = 0;
+    for (uint32_t i = 0; i < count; i++) capped += rd[i] >= sum->rd_cap && rd[i] < RSC_RD_INVALIDATED;
+    if (capped) sum->rd.count[rsc_bin_of_fine(sum->rd_cap)] -= capped;
     sum->rd_capped += capped;
 }
 
-/* With a batch: by kind too. */
-static void count_block(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
-                        const uint32_t *rd, const uint64_t *ri, uint32_t count) {
-    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
-    uint32_t cold = 0, none = 0, small = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        none += rd[i] >= RSC_RD_INVALIDATED;
-        cold += rd[i] == COLD;
-        small += rd[i] < 1024;
-    }
-    const int any = small > count / 16 && small < count - count / 16;
-    if (batch) {
-        if (any) count_values(sum, batch, from, rd, ri, count, 1);
-        else count_values(sum, batch, from, rd, ri, count, 0);
-    } else if (any) count_values(sum, NULL, NULL, rd, ri, count, 1);
-    else count_values(sum, NULL, NULL, rd, ri, count, 0);
-    sum->references += count;
-    sum->cold += cold;
-    sum->invalidated += none - cold;
-    if (!sum->bins_per_octave) return;
+static void count_binned(struct rsc_accumulator *sum, const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+    const uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
         if (rd[i] >= RSC_RD_INVALIDATED) continue;
         rsc_histogram_add(&sum->rd_binned, rd[i] < cap ? rd[i] : cap, 1);
@@ -198,91 +177,32 @@ static void count_block(struct rsc_accumulator *sum, const struct rsc_batch *bat
     }
 }
 
-static inline void count_in_row(struct rsc_accumulator *sum, uint32_t thread, uint32_t rd, uint64_t cap) {
-    if (thread >= sum->thread_count) return;
-    struct rsc_thread_counts *row = &sum->threads[thread];
-    row->references++;
-    if (rd == COLD) row->cold++;
-    else if (rd == RSC_RD_INVALIDATED) row->invalidated++;
-    else row->rd.count[rsc_bin_of_coarse(rd < cap ? rd : cap)]++;
-}
-
-static void count_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
-                          const uint32_t *rd, uint32_t count) {
-    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
-    for (uint32_t i = 0; i < count; i++) count_in_row(sum, rsc_meta_thread(batch->meta[from[i]]), rd[i], cap);
-}
-
-static inline void count_in_kind(struct rsc_kind_counts *row, uint32_t rd, uint64_t cap) {
-    if (rd == COLD) row->cold++;
-    else if (rd == RSC_RD_INVALIDATED) row->invalidated++;
-    else row->rd.count[rsc_bin_of_fine(rd < cap ? rd : cap)]++;
-}
-
-/* Counts references without a distance. */
-static void count_none(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
-                       const uint32_t *rd, uint32_t count) {
-    uint64_t cold = 0;
-    int by_kind = rsc_accumulator_by_kind(sum);
-    for (uint32_t i = 0; i < count; i++) cold += rd[i] == COLD;
+void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
+                         uint32_t count) {
     sum->references += count;
-    sum->cold += cold;
-    sum->invalidated += count - cold;
-    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) {
-        uint32_t thread = rsc_meta_thread(batch->meta[from[i]]);
-        if (thread >= sum->thread_count) continue;
-        sum->threads[thread].references++;
-        sum->threads[thread].cold += rd[i] == COLD;
-        sum->threads[thread].invalidated += rd[i] != COLD;
-    }
-    for (uint32_t i = 0; by_kind && i < count; i++) {
-        struct rsc_kind_counts *row = &sum->kinds[kind_slot(batch->meta[from[i]])];
-        row->cold += rd[i] == COLD;
-        row->invalidated += rd[i] != COLD;
-    }
+    sum->count_values(sum, rsc_accumulator_by_kind(sum) ? who : NULL, rd, ri, count);
+    if (sum->rd_cap) count_capped(sum, rd, count);
+    if (sum->thread_count > 1) count_threads(sum, who, rd, count);
+    if (sum->bins_per_octave) count_binned(sum, rd, ri, count);
 }
 
-static void count_all(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
-                      const uint32_t *rd, const uint64_t *ri, uint32_t count) {
-    count_block(sum, rsc_accumulator_by_kind(sum) ? batch : NULL, from, rd, ri, count);
-    if (sum->thread_count > 1) count_threads(sum, batch, from, rd, count);
+static void find_who(const struct rsc_batch *batch, const uint32_t *from, uint32_t *who, uint32_t count) {
+    const uint64_t *meta = batch->meta + from[0];
+    if (rsc_references_are_accesses(from, count))
+        for (uint32_t i = 0; i < count; i++) who[i] = rsc_meta_who(meta[i]);
+    else
+        for (uint32_t i = 0; i < count; i++) who[i] = rsc_meta_who(batch->meta[from[i]]);
 }
 
-/*
- * With private stacks that write to each other's lines, up to half of the references
- * have no distance, at random. Three loops would mispredict each, so they are
- * separated first, without a branch.
- */
-#define APART 512u
-static void count_apart(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
-                        const uint32_t *rd, const uint64_t *ri, uint32_t count) {
-    uint32_t with_rd[APART], with_from[APART], none_rd[APART], none_from[APART], with = 0, none = 0;
-    uint64_t with_ri[APART];
-    uint32_t i = 0;
-    assert(count && count <= APART);
-    do {
-        uint32_t has = rd[i] < RSC_RD_INVALIDATED;
-        with_rd[with] = none_rd[none] = rd[i];
-        with_from[with] = none_from[none] = from[i];
-        with_ri[with] = ri ? ri[i] : 0;
-        with += has;
-        none += !has;
-    } while (++i < count);
-    count_all(sum, batch, with_from, with_rd, ri ? with_ri : NULL, with);
-    count_none(sum, batch, none_from, none_rd, none);
-}
-
+#define PART 512u
 static void count_part(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
                        const uint32_t *rd, const uint64_t *ri, uint32_t count) {
-    uint32_t none = 0;
-    for (uint32_t i = 0; i < count; i++) none += rd[i] >= RSC_RD_INVALIDATED;
-    if (none < count / 16) {
-        count_all(sum, batch, from, rd, ri, count);
-        return;
-    }
-    for (uint32_t done = 0; done < count; done += APART) {
-        uint32_t part = count - done < APART ? count - done : APART;
-        count_apart(sum, batch, from + done, rd + done, ri ? ri + done : NULL, part);
+    uint32_t who[PART];
+    for (uint32_t done = 0, part; done < count; done += part) {
+        part = count - done < PART ? count - done : PART;
+        const int wanted = sum->thread_count > 1 || rsc_accumulator_by_kind(sum);
+        if (wanted) find_who(batch, from + done, who, part);
+        rsc_accumulate_part(sum, wanted ? who : NULL, rd + done, ri ? ri + done : NULL, part);
     }
 }
 
@@ -361,15 +281,6 @@ int rsc_accumulator_need_rows(struct rsc_accumulator *sum, uint64_t threads, uin
     if (threads > sum->threads_seen) sum->threads_seen = threads;
     if (threads > sum->thread_count && add_threads(sum, (uint32_t)threads) < 0) return RSC_ENOMEM;
     return kinds & ~sum->kinds_seen ? add_kinds(sum, sum->kinds_seen | kinds) : 0;
-}
-
-void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
-                         uint32_t count) {
-    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
-    count_block(sum, NULL, NULL, rd, ri, count);
-    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) count_in_row(sum, rsc_who_thread(who[i]), rd[i], cap);
-    for (uint32_t i = 0; rsc_accumulator_by_kind(sum) && i < count; i++)
-        count_in_kind(&sum->kinds[rsc_who_kind_slot(who[i])], rd[i], cap);
 }
 
 /* Adds the rows by kind of `from`. If it has no rows, its totals are those of its only kind. */

@@ -13,6 +13,7 @@
 
 #include <reusescope/trace.h>
 
+#include "base/cpu.h"
 #include "profile/profile_model.h"
 
 /* Values for references without a distance: a first use (as RSC_RD_COLD), and a line that another stack took away. */
@@ -37,7 +38,14 @@ struct rsc_phase_counts {
     struct rsc_histogram rd; /* RSC_BINS_COARSE */
 };
 
+struct rsc_accumulator;
+/* Counts distances, intervals and references without; by kind if `who` is not NULL. accumulate_kernel.c */
+typedef void rsc_accumulate_values(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd,
+                                   const uint64_t *ri, uint32_t count);
+RSC_WIDE_DECLARE(rsc_accumulate_values, rsc_accumulate_values);
+
 struct rsc_accumulator {
+    rsc_accumulate_values *count_values;
     struct rsc_histogram rd, ri; /* RSC_BINS_FINE */
     uint64_t accesses, references, cold, invalidated;
     uint64_t rd_cap, rd_capped;

@@ -18,7 +18,7 @@
 #define PAIR_ROWS 16384u
 #define OBJECT_ROWS 4096u
 #define GROUPS_MAX (1u << 20)
-#define SUM_BITS 14u
+#define SUM_BITS 14u /* 1 MiB; with 2 to 8 MiB a compiler, python3 and java take up to a tenth longer */
 #define NUMBERS (1u << 16)
 #define FAR_DISTANCE 256u /* lines: from here on a reuse is far, and its object is a vote for the pair's */
 
@@ -318,7 +318,7 @@ int rsc_attribution_learn_own(struct rsc_attribution *a) {
 
 void rsc_attribution_count_apart(struct rsc_attribution *a) { a->is_apart = 1; }
 
-static int take_event(struct rsc_attribution *a, const struct rsc_event *event) {
+static inline __attribute__((always_inline)) int take_event(struct rsc_attribution *a, const struct rsc_event *event) {
     if (event->thread >= RSC_THREADS_MAX) return 0;
     switch (event->type) {
     case RSC_EVENT_CALL: return rsc_call_paths_call(&a->paths, event->thread, event->a);
@@ -334,68 +334,32 @@ static int take_event(struct rsc_attribution *a, const struct rsc_event *event) 
 
 /* ---- tags ---- */
 
-/* The group of a pc in a call path, where it is not the one before. Returns 0 or RSC_ENOMEM. */
-static int next_group(struct rsc_attribution *a, uint64_t pc, uint32_t node, uint32_t *group) {
-    struct rsc_place_group *groups = a->places.groups, *before = &groups[*group];
-    uint64_t line = pc >> RSC_CHUNK_BITS;
-    uint32_t guess = before->next[0], other = before->next[1];
-    if (groups[guess].line == line && groups[guess].node == node && guess) {
-        *group = guess;
-        return 0;
-    }
-    uint32_t found = other;
-    if (groups[other].line != line || groups[other].node != node || !other) {
+/* The group of a pc in a call path, when it is not the one that followed that group last. UINT32_MAX: out of memory. */
+static __attribute__((noinline)) uint32_t other_group(struct rsc_attribution *a, uint64_t pc, uint32_t node,
+                                                      uint32_t last) {
+    struct rsc_place_group *groups = a->places.groups, *before = &groups[last];
+    const uint64_t line = pc >> RSC_CHUNK_BITS;
+    uint32_t found = before->next[1];
+    if (groups[found].line != line || groups[found].node != node || !found) {
         int is_new = 0;
         found = rsc_places_group(&a->places, &a->paths, pc, node, &is_new);
-        if (found == UINT32_MAX) return RSC_ENOMEM;
+        if (found == UINT32_MAX) return found;
         struct news_item *news = is_new ? rsc_news_add(&a->news, NEWS_CODE) : NULL;
-        if (is_new && !news) return RSC_ENOMEM;
+        if (is_new && !news) return UINT32_MAX;
         if (is_new) news->pc = pc;
     }
-    before->next[1] = guess;
+    before->next[1] = before->next[0];
     before->next[0] = found;
-    *group = found;
-    return 0;
+    return found;
 }
 
-static const uint64_t no_pcs[1];
-
-/* Where tagging is. */
-struct tagging {
-    uint64_t thread, line; /* of the access before; UINT64_MAX: not known */
-    uint64_t metas;        /* all of them, combined by OR */
-    uint32_t node, group;
-};
-
-/* Tags the accesses first .. end - 1, with no event in between. */
-static inline int give_tags(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t first, uint32_t end,
-                            uint32_t *tags, struct tagging *at) {
-    const uint64_t *pcs = batch->pc ? batch->pc : no_pcs;
-    uint64_t pc_mask = batch->pc ? UINT32_MAX : 0, thread = at->thread, line = at->line, metas = at->metas;
-    uint32_t base = at->group << RSC_CHUNK_BITS, mask = at->group == RSC_GROUP_NONE ? 0 : RSC_CHUNK_MASK;
-    for (uint32_t i = first; i < end; i++) {
-        uint64_t pc = pcs[i & pc_mask], meta = batch->meta[i];
-        metas |= meta;
-        if (meta >> 40 != thread) {
-            thread = meta >> 40;
-            at->node = rsc_call_paths_current(&a->paths, (uint32_t)thread);
-            line = UINT64_MAX;
-        }
-        if (pc >> RSC_CHUNK_BITS != line) {
-            line = pc >> RSC_CHUNK_BITS;
-            const struct rsc_place_group *now = &a->places.groups[at->group];
-            if ((now->line != line || now->node != at->node || at->group == RSC_GROUP_NONE) &&
-                next_group(a, pc, at->node, &at->group) < 0)
-                return RSC_ENOMEM;
-            base = at->group << RSC_CHUNK_BITS;
-            mask = at->group == RSC_GROUP_NONE ? 0 : RSC_CHUNK_MASK;
-        }
-        tags[i] = base | ((uint32_t)pc & mask);
-    }
-    at->thread = thread;
-    at->line = line;
-    at->metas = metas;
-    return 0;
+/* The group of a pc in a call path, after an access of group `last`. */
+static inline uint32_t next_group(struct rsc_attribution *a, uint64_t pc, uint32_t node, uint32_t last) {
+    const struct rsc_place_group *before = &a->places.groups[last], *guess = &a->places.groups[before->next[0]];
+    const uint64_t line = pc >> RSC_CHUNK_BITS;
+    if (guess->line == line && guess->node == node && before->next[0]) return before->next[0];
+    if (before->line == line && before->node == node && last) return last;
+    return other_group(a, pc, node, last);
 }
 
 /* Accesses for strides, in windows of the run that do not depend on how batches are cut. */
@@ -418,24 +382,57 @@ static int tell_accesses(struct rsc_attribution *a, const struct rsc_batch *batc
     return 0;
 }
 
+/*
+ * Tags all accesses, and takes the events at their places. Whether there are pcs, and more than one thread, are constants
+ * where this is inlined.
+ */
+static inline __attribute__((always_inline)) int tag_batch(struct rsc_attribution *a, const struct rsc_batch *batch,
+                                                           uint32_t *restrict tags, int has_pcs, int has_threads) {
+    const uint64_t *pcs = batch->pc, *metas = batch->meta;
+    uint32_t thread = batch->count ? rsc_meta_thread(batch->meta[0]) : 0, node = UINT32_MAX;
+    uint32_t group = a->group_before, base = 0, mask = 0; /* a tag is `base`, and of the pc the bits of `mask` */
+    uint64_t line = UINT64_MAX; /* of the access before; UINT64_MAX: not known */
+    for (uint32_t i = 0, e = 0;; e++) {
+        const uint32_t at = e < batch->event_count ? batch->events[e].at : UINT32_MAX;
+        const uint32_t end = at < batch->count ? at : batch->count, left = node;
+        if (i < end) node = rsc_call_paths_current(&a->paths, thread);
+        if (node != left) line = UINT64_MAX;
+        while (i < end) {
+            const uint64_t pc = has_pcs ? pcs[i] : 0;
+            if (pc >> RSC_CHUNK_BITS == line && (!has_threads || rsc_meta_thread(metas[i]) == thread)) {
+                tags[i++] = base | ((uint32_t)pc & mask);
+                continue;
+            }
+            if (has_threads && rsc_meta_thread(metas[i]) != thread) {
+                thread = rsc_meta_thread(metas[i]);
+                node = rsc_call_paths_current(&a->paths, thread);
+            }
+            line = pc >> RSC_CHUNK_BITS;
+            group = next_group(a, pc, node, group);
+            if (group == UINT32_MAX) return RSC_ENOMEM;
+            base = group << RSC_CHUNK_BITS;
+            mask = group == RSC_GROUP_NONE ? 0 : RSC_CHUNK_MASK;
+        }
+        if (e == batch->event_count) break;
+        if (take_event(a, &batch->events[e]) < 0) return RSC_ENOMEM;
+    }
+    a->group_before = group;
+    return 0;
+}
+
 int rsc_attribution_tags(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t *tags) {
-    uint32_t done = 0;
-    struct tagging tagging = {.thread = UINT64_MAX, .line = UINT64_MAX, .group = a->group_before};
+    uint64_t all = 0, differ = 0;
     a->is_news = 1;
     if (a->news.count && !rsc_news_add(&a->news, NEWS_BATCH)) return RSC_ENOMEM;
-    for (uint32_t e = 0; e < batch->event_count; e++) {
-        const struct rsc_event *event = &batch->events[e];
-        uint32_t at = event->at < batch->count ? event->at : batch->count;
-        if (at > done) {
-            if (give_tags(a, batch, done, at, tags, &tagging) < 0) return RSC_ENOMEM;
-            done = at;
-        }
-        if (take_event(a, event) < 0) return RSC_ENOMEM;
-        tagging.thread = UINT64_MAX; /* it may be in another function now */
+    for (uint32_t i = 0; i < batch->count; i++) {
+        all |= batch->meta[i];
+        differ |= batch->meta[i] ^ batch->meta[0];
     }
-    if (give_tags(a, batch, done, batch->count, tags, &tagging) < 0) return RSC_ENOMEM;
-    a->group_before = tagging.group;
-    if (rsc_meta_kind(tagging.metas) & RSC_FETCH) a->news.has_fetches = 1;
+    int status = !batch->pc                ? tag_batch(a, batch, tags, 0, 1)
+                 : rsc_meta_thread(differ) ? tag_batch(a, batch, tags, 1, 1)
+                                           : tag_batch(a, batch, tags, 1, 0);
+    if (status < 0) return status;
+    if (rsc_meta_kind(all) & RSC_FETCH) a->news.has_fetches = 1;
     return a->has_gaps ? 0 : tell_accesses(a, batch, tags);
 }
 

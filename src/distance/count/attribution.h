@@ -72,9 +72,9 @@ int rsc_attribution_copy(struct rsc_attribution **copy, struct rsc_attribution *
 void rsc_attribution_weigh(struct rsc_attribution *attribution, uint32_t times);
 
 /*
- * Counting in another thread than tagging. After count_apart(), the tagging thread takes
- * the news of a batch and hands them over; the counting thread learns them, which frees
- * them, before it counts the batch. learn() returns 0 or RSC_ENOMEM.
+ * Counting in another thread than tagging. After rsc_attribution_count_apart(), the tagging
+ * thread takes the news of a batch and hands them over; the counting thread learns them, which
+ * frees them, before it counts the batch. rsc_attribution_learn() returns 0 or RSC_ENOMEM.
  */
 struct rsc_attribution_news;
 void rsc_attribution_count_apart(struct rsc_attribution *attribution);

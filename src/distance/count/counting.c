@@ -130,8 +130,12 @@ uint32_t rsc_counting_next(struct rsc_counting *counting) {
     struct rsc_counting_block *block = counting->block;
     block->count = rsc_references_fill(&counting->cursor, counting->lines, block->from, RSC_COUNTING_BLOCK);
     counting->references += block->count;
-    if (counting->tags.attribution)
-        for (uint32_t i = 0; i < block->count; i++) block->tag[i] = counting->tags.tag[block->from[i]];
+    if (!counting->tags.attribution || !block->count) return block->count;
+    const uint32_t *tags = counting->tags.tag;
+    if (rsc_references_are_accesses(block->from, block->count))
+        memcpy(block->tag, tags + block->from[0], block->count * sizeof *tags);
+    else
+        for (uint32_t i = 0; i < block->count; i++) block->tag[i] = tags[block->from[i]];
     return block->count;
 }
 

@@ -27,18 +27,26 @@
 #define RSC_COUNTING_BLOCK 2048u
 #define RSC_COUNTING_DEPTH 16u /* blocks of 80 KiB between the two threads */
 
+/*
+ * A column of a block. With room to spare at its end, columns that are read together begin at different places of a page of
+ * 4 KiB; otherwise they would compete for the same sets of L1, and loads would wait for stores to other columns.
+ */
+#define RSC_COUNTING_COLUMN(type, name) type name[RSC_COUNTING_BLOCK + 128 / sizeof(type)]
+
 /* What the stack finds of a block, and what counting needs to know of its accesses. */
 struct rsc_counting_block {
     uint32_t count;
-    uint32_t from[RSC_COUNTING_BLOCK]; /* access of the batch; in `behind`, of addr and meta */
-    uint32_t rd[RSC_COUNTING_BLOCK];
-    uint32_t tag[RSC_COUNTING_BLOCK], last_tag[RSC_COUNTING_BLOCK];
-    uint64_t ri[RSC_COUNTING_BLOCK];
+    RSC_COUNTING_COLUMN(uint32_t, from); /* access of the batch; in `behind`, of addr and meta */
+    RSC_COUNTING_COLUMN(uint32_t, rd);
+    RSC_COUNTING_COLUMN(uint32_t, tag);
+    RSC_COUNTING_COLUMN(uint32_t, last_tag);
+    RSC_COUNTING_COLUMN(uint64_t, ri);
     /* In `behind`, where the batch is gone: */
     uint32_t first; /* access of the batch */
     int begins;     /* a batch: with news */
     struct rsc_attribution_news news;
-    uint64_t addr[RSC_COUNTING_BLOCK], meta[RSC_COUNTING_BLOCK];
+    RSC_COUNTING_COLUMN(uint64_t, addr);
+    RSC_COUNTING_COLUMN(uint64_t, meta);
 };
 
 struct rsc_counting {
@@ -53,9 +61,9 @@ struct rsc_counting {
     const struct rsc_batch *batch;      /* of the last rsc_counting_begin() */
     uint64_t references;                /* given to the stack */
     struct rsc_counting_block *block;   /* the one before the stack */
-    uint64_t lines[RSC_COUNTING_BLOCK]; /* of it */
-    uint32_t stack[RSC_COUNTING_BLOCK]; /* for observers; set by engines with more than one stack */
-    uint64_t objects[RSC_COUNTING_BLOCK]; /* the object of each reference */
+    RSC_COUNTING_COLUMN(uint64_t, lines); /* of it */
+    RSC_COUNTING_COLUMN(uint32_t, stack); /* for observers; set by engines with more than one stack */
+    RSC_COUNTING_COLUMN(uint64_t, objects); /* the object of each reference */
 
     struct rsc_counting_block *blocks; /* one; or RSC_COUNTING_DEPTH of `behind`; owned */
     int is_behind, begins; /* begins: no block of the batch was given yet */

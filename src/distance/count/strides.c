@@ -29,6 +29,12 @@ void rsc_stride_votes_begin(struct rsc_stride_votes *votes) {
     votes->window = 1;
 }
 
+/* From one address to the other the short way round; at most what a profile can hold. */
+static uint64_t bytes_between(uint64_t a, uint64_t b) {
+    uint64_t up = b - a, bytes = (int64_t)up < 0 ? a - b : up;
+    return bytes > INT64_MAX ? INT64_MAX : bytes;
+}
+
 static void vote(struct rsc_stride_row *row, uint64_t bytes) {
     row->stride.seen++;
     if (row->stride.bytes == bytes) {
@@ -57,16 +63,15 @@ static void note_address(struct rsc_stride_row *row, uint64_t address) {
         row->first = address;
         row->has_first = 1;
     }
-    uint64_t away = address > row->first ? address - row->first : row->first - address;
+    uint64_t away = bytes_between(row->first, address);
     if (away && (!row->stride.apart || away % row->stride.apart))
         row->stride.apart = common_divisor(row->stride.apart, away);
 }
 
 void rsc_stride_votes_step(struct rsc_stride_votes *votes, uint32_t row, uint64_t from, uint64_t to, uint32_t bytes) {
-    uint64_t step = to - from;
     note_address(&votes->rows[row], from);
     note_address(&votes->rows[row], to);
-    vote(&votes->rows[row], (int64_t)step < 0 ? 0 - step : step);
+    vote(&votes->rows[row], bytes_between(from, to));
     votes->rows[row].stride.access_bytes = bytes;
 }
 
