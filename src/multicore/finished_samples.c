@@ -12,8 +12,9 @@
 int rsc_finished_samples_init(struct rsc_finished_samples *sum, double confidence, uint64_t rd_cap,
                               uint32_t bins_per_octave) {
     size_t fine = rsc_bins_count(RSC_BINS_FINE);
-    double **arrays[] = {&sum->rd,      &sum->ri,    &sum->rd_least, &sum->rd_most,
-                         &sum->certain, &sum->maybe, &sum->given_up, &sum->pruned};
+    double **arrays[] = {&sum->rd,      &sum->ri,        &sum->rd_least,      &sum->rd_most,
+                         &sum->certain, &sum->maybe,     &sum->given_up,      &sum->pruned,
+                         &sum->last,    &sum->ri_of_all, &sum->pruned_of_all, &sum->last_of_all};
     memset(sum, 0, sizeof *sum);
     sum->confidence = confidence;
     sum->z = rsc_normal_quantile(0.5 + confidence / 200);
@@ -37,8 +38,9 @@ int rsc_finished_samples_init(struct rsc_finished_samples *sum, double confidenc
 }
 
 void rsc_finished_samples_free(struct rsc_finished_samples *sum) {
-    double *arrays[] = {sum->rd,    sum->ri,       sum->rd_least, sum->rd_most,   sum->certain,
-                        sum->maybe, sum->given_up, sum->pruned,   sum->rd_binned, sum->ri_binned};
+    double *arrays[] = {
+        sum->rd,     sum->ri,   sum->rd_least,  sum->rd_most,       sum->certain,     sum->maybe,     sum->given_up,
+        sum->pruned, sum->last, sum->ri_of_all, sum->pruned_of_all, sum->last_of_all, sum->rd_binned, sum->ri_binned};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     for (uint32_t i = 0; i < sum->thread_count; i++) free(sum->threads[i].rd);
     free(sum->threads);
@@ -76,6 +78,12 @@ static void count_around(struct rsc_finished_samples *sum, double distance, doub
     for (uint32_t bin = least; bin <= most; bin++) sum->maybe[bin] += weight;
 }
 
+/* At least that many lines were there at once: a stack grows only when it has no holes. */
+static void see_distance(struct rsc_finished_samples *sum, const struct rsc_sample_record *record) {
+    const uint64_t least = record->distance - (record->variance > 0 ? record->distance / 16 : 0);
+    if (least > sum->farthest) sum->farthest = least;
+}
+
 static void count_reuse(struct rsc_finished_samples *sum, const struct rsc_sample_record *record) {
     double weight = record->weight;
     uint64_t distance = record->distance, interval = record->interval ? record->interval : 1;
@@ -92,7 +100,7 @@ static void count_reuse(struct rsc_finished_samples *sum, const struct rsc_sampl
     if (record->use.thread < sum->thread_count)
         sum->threads[record->use.thread].rd[rsc_bin_of_coarse(capped ? sum->rd_cap : distance)] += weight;
     sum->sketched += record->variance > 0;
-    if (distance > sum->farthest) sum->farthest = distance;
+    see_distance(sum, record);
 }
 
 static void tally(struct rsc_sample_tally *tally, const struct rsc_sample_record *record, uint32_t burst) {
@@ -125,9 +133,23 @@ static int judge(struct rsc_burst_groups *groups, double kept_weighs, const stru
     return rest->outcome != RSC_SAMPLE_DROPPED && rest->outcome != RSC_SAMPLE_KEPT;
 }
 
+/* The place of its interval in a histogram. */
+static double *wait_of(double *histogram, const struct rsc_sample_record *record) {
+    return &histogram[rsc_bin_of_fine(record->interval ? record->interval : 1)];
+}
+
 void rsc_finished_samples_take_shared(struct rsc_finished_samples *sum, const struct rsc_sample_record *sample) {
     struct rsc_sample_record record;
-    if (judge(&sum->groups_of_all, sum->kept_of_all_weighs, sample, &record)) tally(&sum->of_all, &record, sum->burst);
+    if (!judge(&sum->groups_of_all, sum->kept_of_all_weighs, sample, &record)) return;
+    tally(&sum->of_all, &record, sum->burst);
+    if (record.outcome == RSC_SAMPLE_REUSED) {
+        *wait_of(sum->ri_of_all, &record) += record.weight;
+        see_distance(sum, &record);
+    }
+    if (record.outcome == RSC_SAMPLE_PRUNED) *wait_of(sum->pruned_of_all, &record) += record.weight;
+    if (record.outcome != RSC_SAMPLE_LAST_TOUCH) return;
+    if (record.interval == RSC_INTERVAL_UNKNOWN) sum->unfinished_of_all += record.weight;
+    else *wait_of(sum->last_of_all, &record) += record.weight;
 }
 
 void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rsc_sample_record *sample) {
@@ -142,8 +164,10 @@ void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rs
     if (record->outcome == RSC_SAMPLE_REUSED) count_reuse(sum, record);
     if (record->outcome == RSC_SAMPLE_PRUNED || record->outcome == RSC_SAMPLE_CENSORED)
         sum->given_up[rsc_bin_of_fine(record->distance)] += weight;
-    if (record->outcome == RSC_SAMPLE_PRUNED)
-        sum->pruned[rsc_bin_of_fine(record->interval ? record->interval : 1)] += weight;
+    if (record->outcome == RSC_SAMPLE_PRUNED) *wait_of(sum->pruned, record) += weight;
+    if (record->outcome != RSC_SAMPLE_LAST_TOUCH) return;
+    if (record->interval == RSC_INTERVAL_UNKNOWN) sum->unfinished += weight;
+    else *wait_of(sum->last, record) += weight;
 }
 
 /* ---- bars ---- */
@@ -256,18 +280,37 @@ static void spread_out(const double *count, struct rsc_histogram *into, uint64_t
     if (sum > 0) into->count[last] += total - rounding.given;
 }
 
+/* How long samples waited, by interval: those reused, given up, and never reused. */
+struct waits {
+    const struct rsc_sample_tally *tally;
+    const double *reused, *pruned, *last;
+    double unfinished; /* of those never reused, the ones whose wait is not known */
+    double stacks;     /* whose own references intervals count; 1 if those of all threads */
+};
+
 /*
- * The weight of last touches: those seen, and of the pruned ones the share that last
- * touches have among all samples that waited for as long.
+ * The weight of last touches: those seen, and of the pruned ones the share that last touches have among samples that
+ * waited for longer. Last touches near the end of a run did not wait for long, and say nothing about those. How many of the
+ * unfinished ones these are follows from the share of samples that still wait after each interval, as one reference of
+ * each stack is that far from its end. Where no sample is known to have waited for longer, either may be true.
  */
-static double last_touches(const struct rsc_finished_samples *sum, uint32_t bins) {
-    const double seen = sum->tally.outcome[RSC_SAMPLE_LAST_TOUCH];
-    double later = 0, more = 0;
-    for (uint32_t bin = bins; seen > 0 && bin-- > 0;) {
-        later += sum->ri[bin];
-        more += sum->pruned[bin] * seen / (seen + later);
+static double last_touches(const struct waits *waits, uint32_t bins) {
+    const double never = waits->tally->outcome[RSC_SAMPLE_LAST_TOUCH], all = waits->tally->weight;
+    double waiting = waits->unfinished, more = 0;
+    for (uint32_t bin = 0; bin < bins; bin++) waiting += waits->reused[bin] + waits->pruned[bin] + waits->last[bin];
+    double reused = 0, last = 0, early = 0;
+    for (uint32_t bin = 0; bin < bins; bin++) reused += waits->reused[bin], last += waits->last[bin];
+    for (uint32_t bin = 0; bin < bins && waiting > 0; bin++) {
+        const double longer = last + fmax(0, waits->unfinished - early);
+        more += waits->pruned[bin] * (reused + longer > 0 ? longer / (reused + longer) : 0.5);
+        if (bin + 1 < bins)
+            early += waits->stacks * waiting / all *
+                     (double)(rsc_bin_lo(RSC_BINS_FINE, bin + 1) - rsc_bin_lo(RSC_BINS_FINE, bin));
+        waiting -= waits->reused[bin] + waits->pruned[bin] + waits->last[bin];
+        reused = fmax(0, reused - waits->reused[bin]);
+        last = fmax(0, last - waits->last[bin]);
     }
-    return seen + more;
+    return never + more;
 }
 
 /* The bar of a number of references: at least those of weight `least`, at most `most`, of `size` samples in effect. */
@@ -277,7 +320,11 @@ static struct rsc_count_bar bar_of(const struct rsc_finished_samples *sum, const
     if (!(tally->weight > 0)) return (struct rsc_count_bar){1, 0, references};
     rsc_wilson(within(least / tally->weight), size, sum->z, &low, &unused);
     rsc_wilson(within(most / tally->weight), size, sum->z, &unused, &high);
-    return (struct rsc_count_bar){1, (uint64_t)(low * (double)references), (uint64_t)ceil(high * (double)references)};
+    low *= (double)references;
+    high *= (double)references;
+    /* of every reference sampled, whole numbers are left, but for rounding */
+    if (isinf(size)) return (struct rsc_count_bar){1, (uint64_t)llround(low), (uint64_t)llround(high)};
+    return (struct rsc_count_bar){1, (uint64_t)low, (uint64_t)ceil(high)};
 }
 
 static struct rsc_count_bar last_touch_bar(const struct rsc_finished_samples *sum, const struct rsc_sample_tally *tally,
@@ -298,21 +345,27 @@ static void include(struct rsc_count_bar *bar, uint64_t value) {
 }
 
 /*
- * Distinct lines: each has one last touch in a stack of all threads. If that was not sampled, several private stacks
- * have at most as many as they have last touches together, and at least as many as one of them had above a sample.
+ * Distinct lines: each has one last touch by any thread. Private samples show those of each thread: their sum, which the
+ * footprint does not exceed.
  */
 static void fill_distinct(const struct rsc_finished_samples *sum, struct rsc_profile *profile) {
     struct rsc_total_bars *bars = &profile->bars;
-    double scale = sum->tally.weight > 0 ? (double)profile->references / sum->tally.weight : 0;
-    double lines = scale * last_touches(sum, profile->rd.bin_count);
-    uint64_t least = profile->references ? sum->farthest - (sum->sketched ? sum->farthest / 16 : 0) + 1 : 0;
+    const uint32_t bins = profile->rd.bin_count;
+    const double references = (double)profile->references;
+    double scale = sum->tally.weight > 0 ? references / sum->tally.weight : 0;
+    const struct waits own = {&sum->tally, sum->ri,         sum->pruned,
+                              sum->last,   sum->unfinished, sum->is_private ? fmax(1, sum->thread_count) : 1};
+    const struct waits of_all = {&sum->of_all,     sum->ri_of_all,         sum->pruned_of_all,
+                                 sum->last_of_all, sum->unfinished_of_all, 1};
+    double lines = scale * last_touches(&own, bins);
+    const uint64_t least = profile->references ? sum->farthest + 1 : 0;
     bars->distinct = bars->cold;
     if (sum->of_all.weight > 0) {
         bars->distinct = last_touch_bar(sum, &sum->of_all, &sum->groups_of_all, profile->references);
-        lines = (double)profile->references / sum->of_all.weight *
-                (sum->of_all.outcome[RSC_SAMPLE_LAST_TOUCH] + sum->of_all.outcome[RSC_SAMPLE_PRUNED] / 2);
+        if (bars->distinct.high > bars->cold.high) bars->distinct.high = bars->cold.high;
+        lines = fmin(lines, references / sum->of_all.weight * last_touches(&of_all, bins));
     } else if (sum->is_private && sum->thread_count > 1) {
-        bars->distinct.low = least;
+        bars->distinct.low = least; /* private samples alone */
     }
     if (bars->distinct.low < least) bars->distinct.low = least;
     if (bars->distinct.high < bars->distinct.low) bars->distinct.high = bars->distinct.low;

@@ -48,16 +48,18 @@ struct rsc_finished_samples {
     double *given_up;           /* pruned and censored, by the distance reached */
     double *rd_binned, *ri_binned; /* or NULL */
     uint32_t bins_per_octave, binned_count;
-    double *pruned;             /* by the interval reached */
+    double *pruned, *last;      /* by the interval reached: pruned, and last touches */
+    double unfinished;          /* last touches of which it is not known */
     struct rsc_sample_tally tally;
-    /* Of the shared stack, if a running program sampled both: the footprint of all threads' private stacks. */
+    /* Of samples of all threads' uses, beside private ones: the footprint. Intervals as in ri, pruned and last. */
     struct rsc_sample_tally of_all;
+    double *ri_of_all, *pruned_of_all, *last_of_all, unfinished_of_all;
     struct rsc_burst_groups groups, groups_of_all;
     double kept_weighs, kept_of_all_weighs;
     uint32_t burst; /* samples of a burst; filled by the caller, 0: there are none */
     double capped; /* of those reused: not in rd */
     uint64_t rd_cap;
-    uint64_t sketched, farthest; /* farthest: greatest distance seen */
+    uint64_t sketched, farthest; /* farthest: greatest distance seen, less what a sketch may be off by */
     double z, confidence; /* percent */
     int is_private;
     struct rsc_sampled_sharing sharing; /* of private stacks */
@@ -82,6 +84,9 @@ struct rsc_judged_weight {
 };
 void rsc_finished_samples_weigh_kept(struct rsc_finished_samples *sum, struct rsc_judged_weight own,
                                      struct rsc_judged_weight of_all);
+
+/* Intervals of last touches that were not reported, but were begun and did not end: not known. */
+#define RSC_INTERVAL_UNKNOWN UINT64_MAX
 
 void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rsc_sample_record *record);
 

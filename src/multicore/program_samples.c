@@ -174,6 +174,7 @@ static void take_unfinished(struct rsc_finished_samples *sum, const struct drawn
     double weight = whole->begun_weight - drawn->weight, kept = drawn->judged.kept - drawn->kept_weight;
     struct rsc_sample_record record = {.outcome = whole->goes_on ? RSC_SAMPLE_CENSORED : RSC_SAMPLE_LAST_TOUCH,
                                        .use = {.thread = UINT32_MAX},
+                                       .interval = RSC_INTERVAL_UNKNOWN,
                                        .weight = last_period};
     if (count && weight > 0) record.weight = fmax(1, weight / (double)count);
     if (count > UNFINISHED_MAX) count = UNFINISHED_MAX;
@@ -201,7 +202,7 @@ static int finish(void *state, struct rsc_profile **out, struct rsc_error *error
         else rsc_finished_samples_take_shared(sum, record);
     }
     take_unfinished(sum, &own, whole, samples->last_period, rsc_finished_samples_take);
-    if (samples->model != RSC_MODEL_SHARED && of_all.ended)
+    if (samples->model != RSC_MODEL_SHARED && samples->sampler.models & RSC_MODEL_SHARED)
         take_unfinished(sum, &of_all, whole, samples->last_period, rsc_finished_samples_take_shared);
     for (uint32_t i = 0; i < samples->sum.thread_count; i++)
         samples->sum.threads[i].references = i < whole->thread_count ? whole->thread_references[i] : 0;

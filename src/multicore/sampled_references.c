@@ -65,6 +65,10 @@ struct sampled_engine {
 static void take_record(void *context, const struct rsc_sample_record *record) {
     struct sampled_engine *engine = context;
     struct rsc_attribution *attribution = engine->places.attribution;
+    if (engine->sum.is_private && record->model == RSC_MODEL_SHARED) {
+        rsc_finished_samples_take_shared(&engine->sum, record);
+        return;
+    }
     rsc_finished_samples_take(&engine->sum, record);
     if (engine->sum.is_private &&
         rsc_finished_samples_share(&engine->sum, record, attribution, (uint32_t)engine->options.line_bytes,
@@ -119,7 +123,9 @@ static int start(struct sampled_engine *engine, struct rsc_error *error) {
     int status = rsc_core_groups_parse(&engine->groups, options->cores, error);
     if (status < 0) return status;
     plan(engine);
-    sampler->models = strcmp(options->model, "private") ? RSC_MODEL_SHARED : RSC_MODEL_PRIVATE;
+    const int is_private = !strcmp(options->model, "private");
+    sampler->models = RSC_MODEL_SHARED | (is_private ? RSC_MODEL_PRIVATE : 0);
+    sampler->only_footprint = is_private; /* of all threads, beside private stacks */
     sampler->period = engine->places.period;
     engine->places.line_bytes = options->line_bytes;
     sampler->seed = options->seed;
@@ -131,7 +137,7 @@ static int start(struct sampled_engine *engine, struct rsc_error *error) {
         rsc_finished_samples_init(&engine->sum, options->confidence, options->max_distance, options->bins_per_octave) <
             0)
         return rsc_fail_memory(error, "sampled engine");
-    engine->sum.is_private = sampler->models == RSC_MODEL_PRIVATE;
+    engine->sum.is_private = is_private;
     for (uint32_t i = 0; i < engine->groups.group_count; i++) engine->slot_of_group[i] = NO_SLOT;
     engine->sampler = rsc_sampler_init(sampler, engine->memory);
     return 0;

@@ -86,8 +86,9 @@ static void take_record(void *context, const struct rsc_sample_record *record) {
 }
 
 /* Samples the trace in memory; half way, samples are drawn half as often. */
-static struct rsc_sampler_options sample(uint64_t seed, struct seen *seen) {
+static struct rsc_sampler_options sample(uint64_t seed, int only_footprint, struct seen *seen) {
     struct rsc_sampler_options options = {.models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED,
+                                          .only_footprint = (uint32_t)only_footprint,
                                           .period = PERIOD,
                                           .seed = seed,
                                           .threads_most = THREADS,
@@ -199,6 +200,20 @@ static void compare(struct coverage found[NUMBERS], const struct rsc_profile *ex
     }
 }
 
+/* Without distances of the shared stack, private samples are the same, and shared ones end the same. */
+static void compare_footprint(const struct seen *both, const struct seen *only) {
+    assert_int_equal(both->count, only->count);
+    for (size_t i = 0; i < both->count; i++) {
+        const struct rsc_sample_record *a = &both->record[i], *b = &only->record[i];
+        assert_int_equal(a->model, b->model);
+        assert_int_equal(a->outcome, b->outcome);
+        assert_int_equal(a->line, b->line);
+        assert_int_equal(a->interval, b->interval);
+        assert_true(a->weight == b->weight && a->kept == b->kept && a->burst == b->burst);
+        assert_int_equal(b->distance, a->model == RSC_MODEL_SHARED ? 0 : a->distance);
+    }
+}
+
 static void test_bars_of_bursts(void **state) {
     (void)state;
     static const char *const models[2] = {"private", "shared"};
@@ -207,10 +222,13 @@ static void test_bars_of_bursts(void **state) {
     double dropped = 0;
     for (uint64_t n = 0; n < SEEDS; n++) {
         struct rsc_rng rng;
-        struct seen seen = {0};
+        struct seen seen = {0}, only = {0};
         rsc_rng_seed(&rng, first, n / 5); /* five samples of each trace */
         struct rsc_batch batch = make_trace(&rng);
-        struct rsc_sampler_options sampler = sample(first * 1000 + n, &seen);
+        struct rsc_sampler_options sampler = sample(first * 1000 + n, 0, &seen);
+        sample(first * 1000 + n, 1, &only);
+        compare_footprint(&seen, &only);
+        free(only.record);
         dropped += seen.dropped / seen.all / SEEDS;
         for (int m = 0; m < 2; m++) {
             struct rsc_profile *exact = exact_of(&batch, models[m]);

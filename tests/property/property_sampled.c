@@ -51,7 +51,9 @@ static void compare(const struct rsc_profile *exact, const struct rsc_profile *s
     assert_same_counts(&exact->rd_binned, &sampled->rd_binned);
     assert_int_equal(exact->cold + exact->invalidated, sampled->last_touch + sampled->invalidated);
     assert_int_equal(sampled->cold + sampled->pruned + sampled->censored, 0);
-    if (!is_private) assert_int_equal(sampled->distinct, exact->distinct);
+    assert_int_equal(sampled->distinct, exact->distinct);
+    assert_int_equal(sampled->bars.distinct.low, exact->distinct);
+    assert_int_equal(sampled->bars.distinct.high, exact->distinct);
     assert_int_equal(exact->thread_count, sampled->thread_count);
     for (size_t i = 0; i < exact->thread_count; i++) {
         assert_int_equal(exact->threads[i].references, sampled->threads[i].references);
@@ -226,6 +228,64 @@ static void test_bars(void **state) {
         assert_true(share > 0.80);
         assert_true(share < 0.985);
         assert_true(fabs(found.bias / found.points) < 0.01);
+    }
+}
+
+/*
+ * Four threads, of which the first ends half way: a share of each one's references is to lines that all use, the rest to
+ * lines of its own. Some lines are only used at the start, so that their last touches wait for long.
+ */
+static struct rsc_batch make_partly_shared(struct rsc_rng *rng, double common, struct rsc_event *end) {
+    enum { THREADS = 4, COMMON = 2000, OWN = 700 };
+    for (uint32_t i = 0; i < ACCESSES; i++) {
+        const int late = i >= ACCESSES / 2;
+        uint32_t t = (uint32_t)(late ? 1 + rsc_rng_below(rng, THREADS - 1) : rsc_rng_below(rng, THREADS));
+        const uint64_t early = i < ACCESSES / 8 ? 0 : 1;
+        uint64_t line = rsc_rng_double(rng) < common ? rsc_rng_below(rng, COMMON)
+                                                     : 10000ull * (t + 1) + OWN * early + rsc_rng_below(rng, OWN);
+        addr[i] = line * 64;
+        meta[i] = rsc_meta(8, rsc_rng_below(rng, 4) ? RSC_READ : RSC_WRITE, t);
+    }
+    *end = (struct rsc_event){.at = ACCESSES / 2, .type = RSC_EVENT_THREAD_END, .thread = 0};
+    return (struct rsc_batch){
+        .count = ACCESSES, .addr = addr, .meta = meta, .events = end, .event_count = 1, .instructions = RSC_UNKNOWN};
+}
+
+/* The footprint counts a line once, however many threads use it, in both models; its bar holds, and says something. */
+static void test_footprint(void **state) {
+    (void)state;
+    static const char *const engines[] = {"sampled:period=20", "sampled:period=20,ordering=parallel",
+                                          "sampled:period=60,prune=off", "sampled"};
+    enum { RUNS = 10 };
+    const uint64_t seed = property_seed();
+    for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
+        double asked = 0, held = 0;
+        for (int n = 0; n < 10; n++) {
+            const char *model = n % 2 ? "shared" : "private";
+            struct rsc_rng rng;
+            struct rsc_event end;
+            rsc_rng_seed(&rng, seed, 100 + (uint64_t)n / 2);
+            struct rsc_batch batch = make_partly_shared(&rng, n / 2 / 4.0, &end);
+            struct rsc_profile *exact = analyse(&batch, "exact", model, 0, 0);
+            const double truth = (double)exact->distinct;
+            double mean = 0, wide = 0;
+            for (uint64_t run = 1; run <= RUNS; run++) {
+                struct rsc_profile *sampled = analyse(&batch, engines[e], model, run, 0);
+                const struct rsc_count_bar bar = sampled->bars.distinct;
+                mean += (double)sampled->distinct / RUNS;
+                wide += (double)(bar.high - bar.low) / RUNS;
+                asked++;
+                held += bar.low <= exact->distinct && exact->distinct <= bar.high;
+                rsc_profile_free(sampled);
+            }
+            printf("%s %s, %d/4 shared: %.0f lines, mean %.0f, bars %.0f wide; cold %.0f\n", engines[e], model, n / 2,
+                   truth, mean, wide, (double)exact->cold);
+            assert_true(fabs(mean - truth) < 0.15 * truth + 50);
+            assert_true(wide < 0.02 * (double)exact->references);
+            rsc_profile_free(exact);
+        }
+        printf("%s: bars hold %.0f of %.0f\n", engines[e], held, asked);
+        assert_true(held >= 0.85 * asked);
     }
 }
 
@@ -424,6 +484,7 @@ int main(void) {
         cmocka_unit_test(test_every_reference),
         cmocka_unit_test(test_same_from_seed),
         cmocka_unit_test(test_given_up_in_rows),
+        cmocka_unit_test(test_footprint),
         cmocka_unit_test(test_bars),
         cmocka_unit_test(test_taken_lines),
         cmocka_unit_test(test_plan_is_kept),

@@ -430,6 +430,33 @@ static void merged_by_time(void **state) {
     free_ring(ring);
 }
 
+/* Threads have numbers in the order of their creation, whichever reports first, also where the system's began again. */
+static void threads_are_numbered_as_created(void **state) {
+    static const uint32_t created[][4] = {
+        {1000, 1001, 1007, 2000}, {32766, 32767, 300, 301}, {4194302, 300, 301, 4000}};
+    (void)state;
+    for (size_t k = 0; k < sizeof created / sizeof *created; k++) {
+        struct rsc_ring *ring = new_ring();
+        struct rsc_drain *drain;
+        struct rsc_batch batch;
+        struct rsc_error error;
+        struct rsc_ring_writer writer[4];
+        uint32_t seen = 0;
+        assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+        for (int t = 3; t >= 0; t--) {
+            assert_int_equal(rsc_ring_attach(&writer[t], ring, created[k][0], created[k][t]), 0);
+            rsc_ring_put(&writer[t], 64 * (uint64_t)(t + 1), rsc_record_word(RSC_RECORD_READ, 8, 1));
+            rsc_ring_detach(&writer[t]);
+        }
+        while (rsc_drain_next(drain, 1, &batch, &error) > 0)
+            for (uint32_t i = 0; i < batch.count; i++, seen++)
+                assert_int_equal(batch.addr[i], 64 * (rsc_meta_thread(batch.meta[i]) + 1));
+        assert_int_equal(seen, 4);
+        rsc_drain_free(drain);
+        free_ring(ring);
+    }
+}
+
 /* Everything that can be taken now. */
 static uint64_t taken_so_far(struct rsc_drain *drain) {
     struct rsc_batch batch;
@@ -708,6 +735,7 @@ int main(void) {
         cmocka_unit_test(more_processes_than_numbers),
         cmocka_unit_test(anything_may_change_meanwhile),
         cmocka_unit_test(merged_by_time),
+        cmocka_unit_test(threads_are_numbered_as_created),
         cmocka_unit_test(marked_words_are_taken),
         cmocka_unit_test(filtering_takes_no_time),
         cmocka_unit_test(what_is_handed_over_stays_in_order),

@@ -66,7 +66,6 @@ void rsc_drain_free(struct rsc_drain *drain) {
     rsc_u64_table_free(&drain->sampled_threads);
     rsc_u64_table_free(&drain->forked_inside);
     free(drain->samples);
-    free(drain->held_samples);
     free(drain->steps);
     rsc_guest_maps_free(drain->maps);
     rsc_thread_table_free(&drain->threads);
@@ -203,11 +202,7 @@ int rsc_drain_number_thread(struct rsc_drain *drain, uint64_t pid, uint64_t *tid
     return make_thread_room(drain, *number);
 }
 
-/*
- * Threads and processes are numbered in order, not by system ids, so two runs of the
- * same program give the same trace.
- */
-static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
+static int name_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_slot *slot) {
     const uint64_t process = rsc_process_id(slot->image, slot->pid);
     uint64_t pid = rsc_drain_process_number(drain, process), tid = 0;
     struct rsc_u64_entry *entry = drain->mode->rebuilt ? thread_entry(drain, slot) : NULL;
@@ -244,7 +239,74 @@ static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
         .rebuilt = {.tables = drain->tables, .process = process, .knows_jumps = drain->roi != NULL},
         .is_part = entry && slot->part};
     if (rsc_drain_add_maps(drain) < 0) return RSC_ENOMEM;
+    if (drain->mode == &rsc_drain_samples && rsc_drain_know_sampled(drain, cursor, slot) < 0) return RSC_ENOMEM;
     return joins ? 0 : rsc_drain_add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
+}
+
+/* ---- the order of threads ---- */
+
+/* Whether the slot's thread has written something: then its ids are set. */
+static int has_written(const struct rsc_drain *drain, uint32_t i) {
+    const struct rsc_slot *slot = &drain->ring->slots[i];
+    const struct rsc_block *next = &slot->blocks[drain->cursors[i].consumed % RSC_RING_BLOCKS];
+    if (__atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE)) return 1;
+    if (__atomic_load_n(&next->mark_count, __ATOMIC_ACQUIRE)) return 1; /* it rests */
+    return drain->mode->looks_itself && (slot->raw[0] || slot->skipped); /* private so far */
+}
+
+static int is_unnumbered(const struct rsc_drain *drain, uint32_t i) {
+    const struct rsc_drain_cursor *cursor = &drain->cursors[i];
+    const struct rsc_slot *slot = &drain->ring->slots[i];
+    if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_FREE) return 0;
+    if (!has_written(drain, i) && __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) == cursor->consumed) return 0;
+    return !cursor->generation || cursor->generation != slot->generation;
+}
+
+/*
+ * Processes in the order in which they began, and their threads as they were created: the system's numbers rise from that of
+ * the process, and begin again from the lowest when they reach kernel.pid_max, so a later thread may have a smaller one.
+ */
+static int compare_starts(const struct rsc_slot *a, const struct rsc_slot *b) {
+    const uint32_t a_after = a->tid - a->pid, b_after = b->tid - b->pid; /* wrapped around: the largest */
+    if (a->image != b->image) return a->image < b->image ? -1 : 1;
+    if (a_after != b_after) return a_after < b_after ? -1 : 1;
+    return (a->part != 0) - (b->part != 0);
+}
+
+/* The first of those that have written something, have no number and were created before `slot`; NULL: there is none. */
+static struct rsc_slot *oldest_unnumbered(const struct rsc_drain *drain, struct rsc_slot *slot) {
+    struct rsc_slot *oldest = slot;
+    uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
+        struct rsc_slot *other = &drain->ring->slots[i];
+        if (is_unnumbered(drain, i) && compare_starts(other, oldest) < 0) oldest = other;
+    }
+    return oldest == slot ? NULL : oldest;
+}
+
+/*
+ * Threads and processes are numbered in the order of their creation, not by system ids, so two runs of the same program give
+ * the same trace, and samples, which some threads report long after they began, the same numbers as a trace. One that was
+ * created but has not begun is not known here: it comes after later ones that have reported.
+ */
+static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
+    struct rsc_slot *older;
+    for (uint32_t i = 0; i < RSC_RING_SLOTS && (older = oldest_unnumbered(drain, slot)); i++) {
+        int status = name_thread(drain, &drain->cursors[older - drain->ring->slots], older);
+        if (status < 0) return status;
+    }
+    return name_thread(drain, cursor, slot);
+}
+
+int rsc_drain_start_sampled(struct rsc_drain *drain, const struct rsc_slot *of_process, uint64_t identity) {
+    uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
+        struct rsc_slot *slot = &drain->ring->slots[i];
+        if (slot->sampled_as != identity + 1 || slot->pid != of_process->pid || slot->image != of_process->image)
+            continue;
+        if (is_unnumbered(drain, i)) return start_thread(drain, &drain->cursors[i], slot);
+    }
+    return 0;
 }
 
 char rsc_drain_thread_state(const struct rsc_slot *slot) {
@@ -266,10 +328,7 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
         struct rsc_slot *slot = &drain->ring->slots[i];
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         if (state != RSC_SLOT_LIVE && state != RSC_SLOT_LEAVING) continue;
-        /* Its ids are set once it has written something. */
-        int wrote =
-            __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE) || drain->cursors[i].generation == slot->generation;
-        if (drain->mode->looks_itself) wrote |= slot->raw[0] || slot->skipped; /* private so far */
+        const int wrote = has_written(drain, i) || drain->cursors[i].generation == slot->generation;
         if (wrote && !rsc_drain_thread_state(slot)) drain->cursors[i].dead_generation = slot->generation;
         else if (wrote && getsid((pid_t)slot->pid) != getsid(0)) drain->cursors[i].left_generation = slot->generation;
         else living++;
@@ -332,8 +391,7 @@ int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, 
     }
     if (!rsc_drain_batch_is_full(drain)) {
         if (!ended) return 0;
-        if (rsc_drain_read_notes(drain, UINT64_MAX) < 0 || rsc_drain_last_samples(drain) < 0)
-            return rsc_fail_memory(error, "collector");
+        if (rsc_drain_read_notes(drain, UINT64_MAX) < 0) return rsc_fail_memory(error, "collector");
         if (!drain->count && !drain->event_count && !drain->sample_count) return 0;
     }
     drain->handed_out = 1;

@@ -196,9 +196,11 @@ static uint64_t guard_of(struct rsc_drain *drain, struct rsc_drain_cursor *curso
 
 /* ---- which threads ---- */
 
+/* In 256ths of a nanosecond, in which a core makes several references. */
 static uint64_t time_of(const struct rsc_drain_cursor *cursor) {
-    return cursor->start_ns + cursor->passed * cursor->step_ns_256 / 256;
+    return cursor->start_ns * 256 + cursor->passed * cursor->step_ns_256;
 }
+static uint64_t in_256ths(uint64_t ns) { return ns == NEVER ? NEVER : ns * 256; }
 
 /* Segments that just began may have run at the same time as those of other threads. */
 static void note_overlaps(struct rsc_drain *drain) {
@@ -336,10 +338,10 @@ static int held_back(struct rsc_drain *drain, uint64_t time_ns, uint64_t *guard_
 /* The heap of cursors by time, from `at` downwards. */
 static void sift(struct rsc_drain_cursor **heap, uint32_t count, uint32_t at) {
     struct rsc_drain_cursor *moved = heap[at];
-    const uint64_t time_ns = time_of(moved);
+    const uint64_t time = time_of(moved);
     for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
         if (child + 1 < count && time_of(heap[child + 1]) < time_of(heap[child])) child++;
-        if (time_of(heap[child]) >= time_ns) break;
+        if (time_of(heap[child]) >= time) break;
         heap[at] = heap[child];
     }
     heap[at] = moved;
@@ -382,20 +384,20 @@ static int merge(struct rsc_drain *drain, int ended, uint64_t guard_ns) {
     for (;;) {
         struct rsc_drain_cursor *cursor = heap[0];
         const uint32_t count = drain->ready_count;
-        uint64_t time_ns = time_of(cursor), until_ns = second(heap, count), most = 1; /* steps */
-        if (guard_ns < until_ns) until_ns = guard_ns;
-        if (until_ns == NEVER || !cursor->step_ns_256) most = UINT64_MAX;
-        else if (until_ns > time_ns) most += (until_ns - time_ns) * 256 / cursor->step_ns_256;
+        uint64_t time = time_of(cursor), until = second(heap, count), most = 1; /* steps */
+        if (in_256ths(guard_ns) < until) until = in_256ths(guard_ns);
+        if (until == NEVER || !cursor->step_ns_256) most = UINT64_MAX;
+        else if (until > time) most += (until - time) / cursor->step_ns_256;
         const uint32_t before = drain->count;
         int status = drain->mode->take(drain, cursor, cursor->slot, most);
         if (status < 0) return status;
         drain->stats.order.recorded += drain->count - before;
         if (cursor->others || count > 1) rsc_drain_note_conflicts(drain, cursor, before);
-        drain->taken_until_ns = time_ns;
+        drain->taken_until_ns = time / 256;
         if (cursor->at >= cursor->count && (status = go_on(drain, ended, &guard_ns)) < 0) return status;
         if (!drain->ready_count || rsc_drain_batch_is_full(drain)) return 1;
         sift(heap, drain->ready_count, 0);
-        if (time_of(heap[0]) > guard_ns) return 1;
+        if (time_of(heap[0]) > in_256ths(guard_ns)) return 1;
     }
 }
 
@@ -411,7 +413,7 @@ int rsc_drain_take_some(struct rsc_drain *drain, int ended) {
     if (status < 0 || !drain->ready_count) return status;
     note_overlaps(drain);
     for (uint32_t i = 0; i < drain->ready_count; i++)
-        if (time_of(drain->ready[i]) < oldest_ns) oldest_ns = time_of(drain->ready[i]);
+        if (time_of(drain->ready[i]) / 256 < oldest_ns) oldest_ns = time_of(drain->ready[i]) / 256;
     if (!ended && held_back(drain, oldest_ns, &guard_ns)) return 0;
     return merge(drain, ended, guard_ns);
 }

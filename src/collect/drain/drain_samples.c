@@ -18,14 +18,28 @@ static int know_sampled_thread(struct rsc_drain *drain, uint64_t identity, uint3
     return 0;
 }
 
-/* A thread that has reported nothing yet counts as the first. */
-static uint32_t sampled_thread(struct rsc_drain *drain, uint64_t identity) {
-    uint64_t number = rsc_u64_table_find(&drain->sampled_threads, identity)->value;
-    return number ? (uint32_t)number - 1 : 0;
+int rsc_drain_know_sampled(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor,
+                           const struct rsc_slot *slot) {
+    const uint64_t as = slot->sampled_as;
+    return as ? know_sampled_thread(drain, (uint32_t)(as - 1) | cursor->space, cursor->number) : 0;
 }
 
-static int is_known_thread(struct rsc_drain *drain, uint64_t identity) {
-    return rsc_u64_table_find(&drain->sampled_threads, identity)->value != 0;
+/*
+ * The number of a thread that a sample names. It may have none yet: its own samples come when its block is full, and
+ * those of others that it ended, or whose line it took, may come before. One that is not there counts as the first.
+ */
+static int sampled_thread(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, const struct rsc_slot *slot,
+                          uint32_t identity, uint32_t *number) {
+    const uint64_t key = identity | cursor->space;
+    *number = 0;
+    uint64_t known = rsc_u64_table_find(&drain->sampled_threads, key)->value;
+    if (!known) {
+        int status = rsc_drain_start_sampled(drain, slot, identity);
+        if (status < 0) return status;
+        known = rsc_u64_table_find(&drain->sampled_threads, key)->value;
+    }
+    if (known) *number = (uint32_t)known - 1;
+    return 0;
 }
 
 static int add_sample(struct rsc_drain *drain, const struct rsc_sample_record *sample) {
@@ -42,44 +56,14 @@ static int add_sample(struct rsc_drain *drain, const struct rsc_sample_record *s
     return 0;
 }
 
-/*
- * A sample may arrive before the first block of the thread that took its line, and so its number: it waits for that.
- * Returns 0 or RSC_ENOMEM.
- */
-#define HELD_MOST 65536u
-static int hold_back(struct rsc_drain *drain, const struct rsc_sample_record *sample) {
-    if (RSC_GROW(drain->held_samples, drain->held_room, drain->held_count + 1)) return RSC_ENOMEM;
-    drain->held_samples[drain->held_count++] = *sample;
-    return 0;
-}
-
-/* Adds the samples held back whose thread is known now; all: those of threads that never reported, too. */
-static int release_held(struct rsc_drain *drain, int all) {
-    size_t kept = 0;
-    int status = 0;
-    for (size_t i = 0; i < drain->held_count; i++) {
-        struct rsc_sample_record *sample = &drain->held_samples[i];
-        const uint64_t taker = sample->taker.by | (uint64_t)sample->taker.context << 32;
-        if (status || (!all && !is_known_thread(drain, taker))) {
-            drain->held_samples[kept++] = *sample;
-            continue;
-        }
-        sample->taker.by = sampled_thread(drain, taker);
-        sample->taker.context = 0;
-        status = add_sample(drain, sample);
-    }
-    drain->held_count = kept;
-    return status;
-}
-
-int rsc_drain_last_samples(struct rsc_drain *drain) { return release_held(drain, 1); }
-
-/* One of the records of a sample: see RSC_RECORD_SAMPLE. */
-static int take_sample_part(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record) {
+/* One of the records of a sample: see RSC_RECORD_SAMPLE. Returns 0 or a negative code. */
+static int take_sample_part(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_slot *slot,
+                            const struct rsc_record *record) {
     struct rsc_sample_record *sample = &cursor->sample;
-    const uint64_t payload = rsc_record_pc(record->word), space = cursor->space;
+    const uint64_t payload = rsc_record_pc(record->word);
     uint32_t bits = (uint32_t)record->addr;
     float variance;
+    int status;
     switch (rsc_record_size(record->word)) {
     case 1:
         *sample = (struct rsc_sample_record){.model = payload & 0xff,
@@ -92,30 +76,23 @@ static int take_sample_part(struct rsc_drain *drain, struct rsc_drain_cursor *cu
     case 3: sample->reuse.pc = payload, sample->interval = record->addr; return 0;
     case 4:
         memcpy(&sample->weight, &record->addr, sizeof sample->weight);
-        sample->use.thread = sampled_thread(drain, (uint32_t)payload | space);
         sample->use.first = payload >> 32 & 63;
         sample->use.last = payload >> 40 & 63;
+        status = sampled_thread(drain, cursor, slot, (uint32_t)payload, &sample->use.thread);
         sample->taker.from = sample->use.thread;
-        return 0;
+        return status;
     case 6:
         sample->taker = (struct rsc_sample_taker){.pc = payload,
-                                                  .by = (uint32_t)record->addr,
-                                                  .context = (uint32_t)(space >> 32),
                                                   .from = sample->use.thread,
                                                   .first = record->addr >> 32 & 63,
                                                   .last = record->addr >> 40 & 63,
                                                   .is_known = 1};
-        return 0;
+        return sampled_thread(drain, cursor, slot, (uint32_t)record->addr, &sample->taker.by);
     case 5:
         memcpy(&variance, &bits, sizeof variance);
         sample->variance = variance >= 0 ? variance : 0;
-        sample->reuse.thread = sampled_thread(drain, payload | space);
-        if (!sample->taker.is_known) return add_sample(drain, sample);
-        if (!is_known_thread(drain, sample->taker.by | space) && drain->held_count < HELD_MOST)
-            return hold_back(drain, sample);
-        sample->taker.by = sampled_thread(drain, sample->taker.by | space);
-        sample->taker.context = 0;
-        return add_sample(drain, sample);
+        status = sampled_thread(drain, cursor, slot, (uint32_t)payload, &sample->reuse.thread);
+        return status < 0 ? status : add_sample(drain, sample);
     default: return 0;
     }
 }
@@ -143,14 +120,13 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
         const struct rsc_record *record = &cursor->records[cursor->at];
         uint32_t type = rsc_record_type(record->word);
         int status;
-        if (type == RSC_RECORD_SAMPLE) status = take_sample_part(drain, cursor, record);
+        if (type == RSC_RECORD_SAMPLE) status = take_sample_part(drain, cursor, slot, record);
         else if (type == RSC_RECORD_STEP) status = take_step_part(drain, cursor, record);
-        else if (type == RSC_RECORD_THREAD) {
-            status = know_sampled_thread(drain, record->addr | cursor->space, cursor->number);
-            if (!status && drain->held_count) status = release_held(drain, 0);
-        } else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) status = 0;
+        else if (type == RSC_RECORD_THREAD)
+            status = know_sampled_thread(drain, (uint32_t)record->addr | cursor->space, cursor->number);
+        else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) status = 0;
         else status = rsc_drain_take_event(drain, cursor, slot, record);
-        if (status < 0) return RSC_ENOMEM;
+        if (status < 0) return status;
     }
     cursor->passed = cursor->at;
     return 0;

@@ -162,8 +162,6 @@ struct rsc_drain {
     uint32_t thread_room;
     struct rsc_sample_record *samples; /* finished samples; owned */
     size_t sample_count, sample_room;
-    struct rsc_sample_record *held_samples; /* waiting for the number of the thread that took their line; owned */
-    size_t held_count, held_room;
     struct rsc_step *steps; /* owned */
     size_t step_count, step_room;
     struct rsc_u64_table sampled_threads; /* numbers, plus 1, by the samples' thread ids */
@@ -210,6 +208,8 @@ void rsc_drain_free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot
 void rsc_drain_tell_freed(struct rsc_ring *ring, const struct rsc_slot *slot);
 /* A new thread of the process with that number. */
 int rsc_drain_number_thread(struct rsc_drain *drain, uint64_t pid, uint64_t *tid, uint32_t *number);
+/* Numbers the thread that samples of the slot's process call that, and those created before it, if it has no number yet. */
+int rsc_drain_start_sampled(struct rsc_drain *drain, const struct rsc_slot *of_process, uint64_t identity);
 uint32_t rsc_drain_count_unpublished(const uint64_t *words, uint32_t count);
 /* The `take` of modes whose records are accesses and events; a step is a record. */
 int rsc_drain_take_records(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
@@ -240,8 +240,8 @@ void rsc_drain_filter(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
 void rsc_drain_take_untold(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 
 /* ---- drain_samples.c ---- */
-/* At the end: takes the samples that still wait for another thread. Returns 0 or RSC_ENOMEM. */
-int rsc_drain_last_samples(struct rsc_drain *drain);
+/* The cursor's thread has a number, and samples call it slot->sampled_as - 1. Returns 0 or RSC_ENOMEM. */
+int rsc_drain_know_sampled(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, const struct rsc_slot *slot);
 
 /* ---- drain_rebuilt.c: `begin` and `go_on` of all rebuilt programs ---- */
 /* `weighed`: first count the block's time steps, for blocks that are expanded in parts. */

@@ -330,8 +330,8 @@ int rsc_reader_take_next(struct rsc_drain *drain, struct rsc_drain_cursor *curso
         const struct rsc_record record = {rsc_reader_look(&words[*at + 1]), word};
         status = take_record(drain, cursor, slot, &record);
         *at += 2;
-    } else if (!word || cursor->reader->piece == RSC_NO_PIECE) {
-        ++*at; /* not written by our code */
+    } else if (!word || word >> 56 || cursor->reader->piece == RSC_NO_PIECE) {
+        ++*at; /* not written by our code: also half a record at the end */
     }
     if (status < 0) return status;
     uint32_t after = take_words(drain, cursor, words, *at, count);

@@ -288,6 +288,11 @@ static void add_runtime(struct words *words, const struct look *look, const stru
     } else {
         add_joined(words, "", files->library, "/libreusescope-asm.so");
         add_joined(words, "-Wl,-rpath,", files->library, "");
+        /*
+         * The runtime has functions of libgomp and libomp, which call the library's own. The compiler adds that library
+         * after the runtime, and the linker may drop libraries that nothing needs: then they would call themselves.
+         */
+        add_word(words, "-Wl,--no-as-needed");
     }
     /*
      * Lets the linker drop the tables of code that is not linked, although the runtime refers to the start of the

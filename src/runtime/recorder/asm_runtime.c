@@ -34,11 +34,17 @@
 int rsc_asm_ready;
 #else
 #include <dlfcn.h>
+static int is_ours(void *function) {
+    Dl_info own, its;
+    return dladdr((void *)rsc_asm_next_symbol, &own) && dladdr(function, &its) && own.dli_fbase == its.dli_fbase;
+}
+
 void *rsc_asm_next_symbol(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
     /* In a program that was not rebuilt, libc comes before us: the calls go to libc's functions. */
     if (!found) found = dlsym(RTLD_DEFAULT, name);
-    if (!found) __builtin_trap(); /* libc lacks a function that it has had for decades */
+    /* libc lacks a function that it has had for decades; or the program was linked without its OpenMP library */
+    if (!found || is_ours(found)) __builtin_trap();
     return found;
 }
 #endif
@@ -183,7 +189,7 @@ static void attach(int part) {
     local->writer.slot->image = process.image;
     local->writer.slot->part = (uint32_t)part;
     if (process.lines) rsc_asm_lines_start(&local->writer);
-    local->writer.room = !process.lines && !rsc_asm_sampling ? UINT32_MAX : 0;
+    local->writer.room = !process.lines ? UINT32_MAX : 0;
     if (rsc_asm_sampling && rsc_asm_sampled_start(local) < 0) local->closed = 1;
     if (part) return;
     pthread_setspecific(process.key, (void *)1);
@@ -356,7 +362,7 @@ void rsc_asm_tell_from(uint64_t addr, uint64_t word, uint64_t caller) {
     if (!was_busy && !come_in(local)) return;
     local->busy = 1;
     if (local->attached && caller) rsc_asm_sampled_put(local, caller, rsc_record_word(RSC_RECORD_CALLER, 1, 0));
-    if (local->attached) rsc_asm_sampled_put(local, addr, word);
+    if (local->attached) rsc_asm_sampled_event(local, &rsc_asm_thread, addr, word);
     errno = kept;
     if (!was_busy) go_out();
     not_busy(was_busy);

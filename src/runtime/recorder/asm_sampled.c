@@ -80,6 +80,14 @@ void rsc_asm_sampled_put(struct rsc_asm_local *local, uint64_t addr, uint64_t wo
     rsc_asm_cancel_allow(before);
 }
 
+/*
+ * The thread synchronises with others: what it reported so far comes before what they report after that, and what it reports
+ * next is as late as it is. So a block has been allocated before others use it, and freed after. At rest there is nothing.
+ */
+static void mark(struct rsc_asm_local *local) {
+    if (local->writer.slot->open_since_ns) rsc_ring_mark(&local->writer, 1);
+}
+
 static uint64_t who(uint32_t thread, uint8_t first, uint8_t last) {
     return thread | (uint64_t)first << 32 | (uint64_t)last << 40;
 }
@@ -91,7 +99,7 @@ static void emit(void *context, const struct rsc_sample_record *record) {
     uint32_t variance_bits;
     float variance = (float)record->variance;
     __builtin_memcpy(&variance_bits, &variance, sizeof variance_bits);
-    if (!writer->slot) return;
+    if (!writer->slot || (whole.hides_private && record->model == RSC_MODEL_PRIVATE)) return;
     uint64_t what = record->model | record->outcome << 8 | record->kept << 16 | (uint64_t)record->burst << 24;
     rsc_ring_put(writer, record->line, rsc_record_word(RSC_RECORD_SAMPLE, 1, what));
     rsc_ring_put(writer, record->distance, rsc_record_word(RSC_RECORD_SAMPLE, 2, record->use.pc));
@@ -179,17 +187,31 @@ static void look(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     uint64_t before = state->references;
     if (!local->recording || !thread->next) return;
     uint32_t count = (uint32_t)(thread->next - slot->raw);
+    const uint64_t took = rsc_sampler_ticks() - state->buffer_since;
+    struct sampler_thread *own = &whole.sampler->threads[state->slot];
     __atomic_store_n(&slot->raw_busy, 1, __ATOMIC_RELEASE);
     if (whole.one_at_a_time) lock();
+    rsc_sampler_is_alive(own);
     rsc_sampled_words(local, state, slot->raw, count);
     rsc_sampler_judge(whole.sampler, state->slot);
     if (whole.one_at_a_time) unlock();
     clear(slot->raw, count);
     thread->next = slot->raw;
     fit_buffer(state, count, state->references - before);
+    rsc_sampler_keep_pace(own, state->references - before, took);
+    rsc_sampler_is_alive(own);
+    state->buffer_since = rsc_sampler_ticks();
     tell_counts(local, state);
     __atomic_store_n(&slot->raw_busy, 0, __ATOMIC_RELEASE);
     if (!rsc_sampler_is_quiet(whole.sampler)) keep_step(state, state->references - before);
+}
+
+/* A block is freed after what the thread did with it: the samples that end there come first. */
+void rsc_asm_sampled_event(struct rsc_asm_local *local, struct rsc_asm_thread *thread, uint64_t addr, uint64_t word) {
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
+    if (rsc_record_type(word) == RSC_RECORD_FREE && local->recording) look(local, thread);
+    rsc_ring_put(&local->writer, addr, word);
+    rsc_asm_cancel_allow(before);
 }
 
 static void go_fast(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
@@ -208,6 +230,7 @@ static void go_analysing(struct rsc_asm_local *local, struct rsc_asm_thread *thr
     thread->next = local->writer.slot->raw;
     thread->limit = thread->next + (whole.one_at_a_time ? SEQUENTIAL_BUFFER : state->buffer);
     thread->run = whole.one_at_a_time ? 1 : state->wanted / RUN_PART;
+    if (!local->recording) state->buffer_since = rsc_sampler_ticks();
     local->recording = 1;
     local->given = thread->counter = RSC_ASM_RECORD;
 }
@@ -223,6 +246,7 @@ static int make_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread)
         if (rsc_sampler_is_quiet(whole.sampler) && thread->counter + (int64_t)more >= 0) {
             thread->counter += (int64_t)more;
             local->given += (int64_t)more;
+            rsc_sampler_is_alive(&whole.sampler->threads[state->slot]);
             local->writer.slot->sampled_references = state->references + (uint64_t)(local->given - thread->counter);
             return 0;
         }
@@ -289,6 +313,7 @@ void rsc_asm_sampled_releases(struct rsc_asm_local *local, struct rsc_asm_thread
     struct rsc_asm_cancel before = rsc_asm_cancel_hold();
     if (local->recording) look(local, thread);
     else leave_fast(local, thread);
+    mark(local);
     rsc_asm_cancel_allow(before);
 }
 
@@ -296,6 +321,7 @@ void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *t
     struct rsc_asm_cancel before = rsc_asm_cancel_hold();
     struct rsc_sampled_thread *state = state_of(local);
     catch_up(local, thread);
+    mark(local);
     leave_step(state);
     rsc_sampler_park(whole.sampler, state->slot);
     rsc_asm_cancel_allow(before);
@@ -305,8 +331,9 @@ static void met_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread)
     struct rsc_sampled_thread *state = state_of(local);
     rsc_sampler_unpark(whole.sampler, state->slot);
     leave_fast(local, thread);
+    if (local->recording) look(local, thread);
+    mark(local);
     if (!local->recording) return;
-    look(local, thread);
     if (whole.one_at_a_time) lock();
     rsc_sampler_sync(whole.sampler, state->slot);
     if (whole.one_at_a_time) unlock();
@@ -350,6 +377,7 @@ static int start_held(struct rsc_asm_local *local) {
         return -1;
     }
     leave_step(state);
+    slot->sampled_as = identity + 1ull;
     rsc_asm_sampled_put(local, identity, rsc_record_word(RSC_RECORD_THREAD, 1, 0));
     return 0;
 }
@@ -365,6 +393,9 @@ int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
     struct rsc_sampler_options options = ring->sampler;
     options.places_have_threads = 0;
     options.in_step = 1;
+    whole.hides_private = options.order == RSC_ORDER_PARALLEL && options.models == RSC_MODEL_SHARED &&
+                          options.cores >= RSC_SAMPLER_CORES_LEAST;
+    if (whole.hides_private) options.models |= RSC_MODEL_PRIVATE;
     options.emit = emit;
     options.emit_context = NULL;
     process.ring = ring;

@@ -35,5 +35,8 @@ RSC_SAMPLED_HIDDEN void rsc_asm_sampled_end(struct rsc_asm_local *local, struct 
 
 /* Reports a record other than a reference. */
 RSC_SAMPLED_HIDDEN void rsc_asm_sampled_put(struct rsc_asm_local *local, uint64_t addr, uint64_t word);
+/* The same for one that has its place among the thread's samples. */
+RSC_SAMPLED_HIDDEN void rsc_asm_sampled_event(struct rsc_asm_local *local, struct rsc_asm_thread *thread, uint64_t addr,
+                                              uint64_t word);
 
 #endif

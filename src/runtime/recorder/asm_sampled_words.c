@@ -149,7 +149,8 @@ static inline __attribute__((always_inline)) void see(struct rsc_sampled_thread 
 
 /* Private stacks of others: reads by this thread do not affect them. */
 static int reads_matter(const struct sampler_thread *thread) {
-    return thread->set.active || process.sampler->options.models & RSC_MODEL_SHARED;
+    return thread->set.active || has_shared_stack(process.sampler) ||
+           __atomic_load_n(&process.sampler->shared_active, __ATOMIC_RELAXED);
 }
 
 /* ---- pieces ---- */
@@ -288,6 +289,23 @@ static void use_piece(struct rsc_sampled_thread *state, struct sampler_thread *t
 
 /* ---- steps ---- */
 
+/*
+ * The piece that begins at words[at], and how many turns of it are there; NULL: a record, or nothing. *next: where what
+ * comes after it begins.
+ */
+static const struct rsc_piece *piece_at(struct rsc_sampled_thread *state, const uint64_t *words, uint32_t at,
+                                        uint32_t count, uint32_t *turns, uint32_t *next) {
+    const uint64_t word = words[at];
+    const struct rsc_piece *piece = word && !(word >> 48) ? rsc_asm_find_piece(&state->place, word) : NULL;
+    if (!piece) {
+        *next = at + (word >> 48 ? 2 : 1);
+        return NULL;
+    }
+    *turns = piece->is_run ? rsc_piece_whole_turns(piece, words + at, count - at) : 1;
+    *next = at + (piece->is_run ? piece->words + *turns * piece->turn_words : piece->reserved);
+    return piece;
+}
+
 #define STEPS_MOST 8u   /* accesses of a piece whose step is noted */
 #define STEP_PIECES 64u /* pieces searched for its next execution */
 
@@ -316,18 +334,9 @@ static void note_steps(struct rsc_asm_local *local, struct rsc_sampled_thread *s
     const struct rsc_piece *first = NULL;
     uint32_t first_at = 0;
     if (state->steps_for == state->begun) return;
-    for (uint32_t at = 0, pieces = 0; at < count && pieces < STEP_PIECES;) {
-        uint64_t word = words[at];
-        if (word >> 48) {
-            at += 2;
-            continue;
-        }
-        const struct rsc_piece *piece = word ? rsc_asm_find_piece(&state->place, word) : NULL;
-        if (!piece) {
-            at++;
-            continue;
-        }
-        uint32_t turns = piece->is_run ? rsc_piece_whole_turns(piece, words + at, count - at) : 1;
+    for (uint32_t at = 0, next, turns, pieces = 0; at < count && pieces < STEP_PIECES; at = next) {
+        const struct rsc_piece *piece = piece_at(state, words, at, count, &turns, &next);
+        if (!piece) continue;
         int is_next = first == piece;
         if (!first && piece->narrow && piece->count) {
             first = piece;
@@ -339,7 +348,35 @@ static void note_steps(struct rsc_asm_local *local, struct rsc_sampled_thread *s
             return;
         }
         pieces++;
-        at += piece->is_run ? piece->words + turns * piece->turn_words : piece->reserved;
+    }
+}
+
+/* ---- what others are shown ---- */
+
+#define SHOW_EVERY 8u /* buffers */
+
+/* The references of the buffer, before it is used. */
+static void show(struct rsc_sampled_thread *state, struct sampler_thread *thread, uint64_t *words, uint32_t count) {
+    struct rsc_record records[EXPANDED];
+    uint32_t shown = 0;
+    if (!thread->shown || slots_in_use(process.sampler) < 2 || !rsc_sampler_all_run(process.sampler)) return;
+    if (state->unshown++ % SHOW_EVERY && load_relaxed(&thread->shown->count) >= SHOWN_MOST / 2) return;
+    for (uint32_t at = 0, next, turns; at < count && shown < SHOWN_MOST; at = next) {
+        const uint64_t word = words[at];
+        const struct rsc_piece *piece = piece_at(state, words, at, count, &turns, &next);
+        const uint32_t type = word >> 48 ? rsc_record_type(word) : 0;
+        if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE)
+            shown = rsc_sampler_show(thread, shown, words[at + 1] >> process.shift, rsc_record_pc(word));
+        if (!piece) continue;
+        struct rsc_piece_progress progress = {0};
+        words[at] = 0; /* "none", for addresses without registers */
+        while (progress.turn < turns && shown < SHOWN_MOST) {
+            uint32_t more = rsc_piece_expand(piece, words + at, turns, &progress, records, EXPANDED);
+            for (uint32_t i = 0; i < more; i++)
+                shown =
+                    rsc_sampler_show(thread, shown, records[i].addr >> process.shift, rsc_record_pc(records[i].word));
+        }
+        words[at] = word;
     }
 }
 
@@ -347,6 +384,7 @@ void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *s
     struct sampler_thread *thread = &process.sampler->threads[state->slot];
     struct pending pending;
     note_steps(local, state, words, count);
+    show(state, thread, words, count);
     rsc_sampler_hold_alone(process.sampler, thread);
     rsc_sampler_find_needs(process.sampler, thread);
     pending.known = pending.count = 0;

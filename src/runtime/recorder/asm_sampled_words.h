@@ -14,6 +14,7 @@ struct rsc_sampled_process {
     uint64_t planned; /* samples with one period; 0: the period is fixed */
     uint64_t begun, double_at;
     int one_at_a_time;
+    int hides_private; /* private samples are for its shared ones only */
     uint32_t shift;      /* shift from addresses to lines */
     uint32_t lines_most; /* lines that an access of a plain piece may touch */
 };
@@ -30,6 +31,8 @@ struct rsc_sampled_thread {
     uint64_t references, analysed, begun;
     uint64_t steps_for; /* samples begun when steps were last noted */
     double weight; /* of those begun */
+    uint64_t buffer_since; /* ticks when the thread began to write its buffer */
+    uint32_t unshown; /* buffers since it last showed one to others */
 };
 
 /* Counts this many accesses in fast mode. */

@@ -41,8 +41,8 @@
 #include "runtime/sampler/sampler.h"
 #include "runtime/ring/watch_ring.h"
 
-/* "RSC_RGR6", and the layout: who was built with another finds it wrong. */
-#define RSC_RING_MAGIC (0x365247525f435352ull + sizeof(struct rsc_ring))
+/* "RSC_RGR7", and the layout: who was built with another finds it wrong. */
+#define RSC_RING_MAGIC (0x375247525f435352ull + sizeof(struct rsc_ring))
 #define RSC_RING_SLOTS 4096u
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
 #define RSC_BLOCK_WORDS 7548u
@@ -223,7 +223,8 @@ struct rsc_slot {
     uint8_t pad1[64 - 12];
     /* For a thread that samples: totals so far. */
     uint64_t sampled_references, sampled_analysed, sampled_begun, sampled_weight; /* weight: bits of a double */
-    uint8_t pad2[4096 - 224];
+    uint64_t sampled_as; /* the samples' number for it, as in RSC_RECORD_THREAD, plus 1 */
+    uint8_t pad2[4096 - 232];
     struct rsc_block blocks[RSC_RING_BLOCKS];
     uint64_t raw[RSC_RAW_WORDS]; /* its words; zero where not written */
     uint64_t own[RSC_OWN_WORDS]; /* its private state */

@@ -327,6 +327,11 @@ uint32_t rsc_active_use(struct rsc_active_samples *set, uint64_t line, uint32_t 
     return rsc_active_use_hashed(set, line, hash_of(set, line), when);
 }
 
+int rsc_active_used_since(const struct rsc_active_samples *set, uint64_t line, uint32_t sample) {
+    const struct rsc_active_line *entry = place_of(set, line, hash_of(set, line));
+    return entry->epoch && entry->epoch >= set->sample_epoch[sample];
+}
+
 uint32_t rsc_active_find(const struct rsc_active_samples *set, uint64_t line) {
     const struct rsc_active_line *entry = place_of(set, line, hash_of(set, line));
     return entry->epoch && entry->sample_level >= 16 ? entry->sample_level / 16 - 1 : RSC_NO_SAMPLE;

@@ -153,6 +153,9 @@ static inline void rsc_active_prefetch(const struct rsc_active_samples *set, uin
 /* The active sample of the line, or RSC_NO_SAMPLE. */
 uint32_t rsc_active_find(const struct rsc_active_samples *set, uint64_t line);
 
+/* Whether the line was used, and not taken, since the sample began; for samples that began so lately that none is ignored. */
+int rsc_active_used_since(const struct rsc_active_samples *set, uint64_t line, uint32_t sample);
+
 /*
  * Another stack wrote the line: removes it. Its active sample, if any, goes on as a taken one, which it may have been
  * before. Returns that sample, or RSC_NO_SAMPLE.

@@ -1,4 +1,4 @@
-/* sampler.c - threads, countdowns and the start and end of samples; see sampler.h. */
+/* sampler.c - threads, countdowns, the start of samples and the references that end them; see sampler.h. */
 #include "runtime/sampler/sampler.h"
 
 #include <sched.h>
@@ -6,12 +6,6 @@
 
 #include "runtime/sampler/sampler_state.h"
 
-/*
- * Periods that a sample waits before it may be pruned. The 1 % that may be pruned cost
- * 0.16 references of analysis per reference of the program; at 16, `pipeline` of
- * bench/programs/multicore keeps the misses that its 99th percentile of 6 lines cuts off.
- */
-#define PRUNE_PERIODS 16
 #define PRUNED_MOST 16u /* at once */
 #define PATIENCE 2      /* periods that a sample of a burst waits before it is kept or dropped */
 #define BURST_GAP 32u   /* references between samples of a burst, at least in the mean */
@@ -94,163 +88,6 @@ void rsc_sampler_get_counts(const struct rsc_sampler *sampler, struct rsc_sample
     }
 }
 
-static uint64_t everybodys_references(const struct rsc_sampler *sampler) {
-    if (!is_parallel(sampler)) return sampler->all_references;
-    uint64_t sum = load_relaxed(&sampler->ended_references);
-    for (uint32_t i = 0; i < slots_in_use(sampler); i++) sum += load_relaxed(&sampler->threads[i].references);
-    return sum;
-}
-
-/* ---- pruning ---- */
-
-static uint32_t age_bin(uint64_t age) {
-    if (age < 16) return (uint32_t)age;
-    uint32_t octave = 63 - (uint32_t)__builtin_clzll(age);
-    uint32_t bin = (octave - 3) * 16 + (uint32_t)(age >> (octave - 4) & 15);
-    return bin < AGE_BINS ? bin : AGE_BINS - 1;
-}
-static uint64_t greatest_in_bin(uint32_t bin) {
-    if (bin < 16) return bin;
-    uint32_t octave = bin / 16 + 3;
-    return ((16ull + bin % 16 + 1) << (octave - 4)) - 1;
-}
-
-/* The references that a sample of this weight stands for, beside those dropped. */
-static double stands_for(const struct rsc_sampler *sampler, double weight, int kept) {
-    return kept ? weight * sampler->options.burst_rounds : weight;
-}
-
-/*
- * Pruned samples count with the age they had reached: without them, the quantile
- * would fall with every one of them, and eat its way down the ages.
- */
-static void count_age(struct ages *all, uint64_t age, double weight, int pruned) {
-    if (pruned) __atomic_fetch_add(&all->pruned, (uint64_t)weight, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&all->bins[age_bin(age)], (uint64_t)weight, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&all->weight, (uint64_t)weight, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&all->ended, 1, __ATOMIC_RELAXED);
-}
-
-/* The age from which on the oldest sample may be pruned; recomputed when there are 1/16 more samples than last time. */
-static uint64_t prune_limit(const struct rsc_sampler *sampler, struct ages *all) {
-    uint64_t ended = load_relaxed(&all->ended), at = load_relaxed(&all->limit_at), sum = 0;
-    if (ended < sampler->options.prune_after) return UINT64_MAX;
-    if (at && ended - at <= at / 16) return load_relaxed(&all->limit);
-    const double wanted = sampler->options.prune_quantile * (double)load_relaxed(&all->weight);
-    uint32_t bin = 0;
-    for (; bin + 1 < AGE_BINS; bin++) {
-        sum += load_relaxed(&all->bins[bin]);
-        if ((double)sum >= wanted) break;
-    }
-    store_relaxed(&all->limit, greatest_in_bin(bin));
-    store_relaxed(&all->limit_at, ended);
-    return greatest_in_bin(bin);
-}
-
-/*
- * Whether to prune the oldest sample, as another one begins: it has waited for longer
- * than 99 % (prune_quantile) of all. Ages, not distances: it is the wait that costs
- * analysis mode, and the distance of a sample whose thread is blocked does not grow. While
- * there is room, this is strict and pruned samples stand for at most 1 % of all references,
- * which is what they may widen error bars by: short waits end first, so until a program has
- * come round once, *all* of its long ones are longer than 99 % of those ended. Paper 000
- * prunes those; here waiting for them only costs analysis mode, until half of the places for
- * samples are taken. A sample that has not waited long is not pruned either: if 99 % of waits
- * are tiny, the rest is all there is to find, and cheap to wait for.
- */
-static int is_due(const struct rsc_sampler *sampler, struct ages *all, uint64_t born, double weight, int kept,
-                  uint64_t now, int crowded) {
-    const double pruned = (double)load_relaxed(&all->pruned) + stands_for(sampler, weight, kept);
-    if (sampler->options.prune_quantile >= 1 || now <= born) return 0;
-    if ((double)(now - born) < PRUNE_PERIODS * weight || now - born <= prune_limit(sampler, all)) return 0;
-    return crowded || pruned <= (1 - sampler->options.prune_quantile) * (double)now;
-}
-
-/* ---- ending samples ---- */
-
-/* What becomes of a sample whose line was taken, or that no level of its stack reaches back to. */
-static uint32_t adapted(uint32_t outcome, int taken, int too_far) {
-    if (taken && outcome == RSC_SAMPLE_REUSED) return RSC_SAMPLE_INVALIDATED;
-    if (outcome == RSC_SAMPLE_DROPPED || outcome == RSC_SAMPLE_KEPT) return outcome;
-    if (taken && outcome != RSC_SAMPLE_LAST_TOUCH) return RSC_SAMPLE_TAKEN;
-    return outcome == RSC_SAMPLE_REUSED && too_far ? RSC_SAMPLE_PRUNED : outcome;
-}
-
-static void emit(struct rsc_sampler *sampler, uint32_t model, const struct rsc_active_samples *set, uint32_t sample,
-                 const struct sample_facts *facts, uint32_t outcome, uint64_t interval,
-                 const struct rsc_sample_place *reuse) {
-    struct rsc_active_distance distance = rsc_active_distance(set, sample);
-    uint64_t now = everybodys_references(sampler);
-    if (outcome != RSC_SAMPLE_LAST_TOUCH && outcome != RSC_SAMPLE_DROPPED && outcome != RSC_SAMPLE_KEPT)
-        count_age(sampler->ages[model == RSC_MODEL_SHARED], now > facts->born ? now - facts->born : 0,
-                  stands_for(sampler, facts->weight, facts->kept), outcome != RSC_SAMPLE_REUSED);
-    struct rsc_sample_record record = {
-        .model = model,
-        .outcome = adapted(outcome, rsc_active_is_taken(set, sample), distance.too_far),
-        .use = facts->use,
-        .line = set->sample_line[sample],
-        .distance = distance.lines,
-        .variance = distance.variance,
-        .interval = interval,
-        .weight = facts->weight,
-        .burst = facts->burst,
-        .kept = facts->kept,
-    };
-    if (reuse) record.reuse = *reuse;
-    if (rsc_active_is_taken(set, sample)) record.taker = facts->taker;
-    if (model == RSC_MODEL_PRIVATE) record.taker.from = facts->by->identity;
-    sampler->options.emit(sampler->options.emit_context, &record);
-}
-
-/* Publishes which lines the thread's set does not need. */
-static void tell_skips(struct sampler_thread *thread) {
-    if (__atomic_load_n(&thread->skips, __ATOMIC_RELAXED) != thread->set.skips)
-        __atomic_store_n(&thread->skips, thread->set.skips, __ATOMIC_RELAXED);
-}
-
-static void tell_oldest(struct sampler_thread *thread) {
-    const struct sample_facts *facts = &thread->facts[thread->set.oldest];
-    store_relaxed(&thread->oldest_weight, thread->set.active ? (uint64_t)facts->weight << 1 | facts->kept : 0);
-    store_relaxed(&thread->oldest, thread->set.active ? facts->born + 1 : 0);
-}
-
-/* When the oldest sample that is neither kept nor dropped must be. */
-static void tell_due(const struct rsc_active_samples *set, const struct sample_facts *facts, uint32_t *unjudged,
-                     uint64_t *due) {
-    while (*unjudged != RSC_NO_SAMPLE && !facts[*unjudged].patience) *unjudged = set->newer[*unjudged];
-    uint64_t when = *unjudged == RSC_NO_SAMPLE ? UINT64_MAX : facts[*unjudged].born + facts[*unjudged].patience;
-    if (load_relaxed(due) != when) store_relaxed(due, when);
-}
-
-static void end_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint32_t sample, uint32_t outcome,
-                        const struct rsc_sample_place *reuse) {
-    emit(sampler, RSC_MODEL_PRIVATE, &thread->set, sample, &thread->facts[sample], outcome,
-         load_relaxed(&thread->references) - thread->facts[sample].own, reuse);
-    __atomic_sub_fetch(&sampler->filter[filter_of(thread->set.sample_line[sample])], 1, __ATOMIC_RELAXED);
-    if (thread->unjudged == sample) thread->unjudged = thread->set.newer[sample];
-    rsc_active_end(&thread->set, sample);
-    tell_due(&thread->set, thread->facts, &thread->unjudged, &thread->due);
-    tell_skips(thread);
-    tell_oldest(thread);
-    if (thread->set.active) return;
-    __atomic_store_n(&thread->reading, 0, __ATOMIC_RELAXED);
-    __atomic_sub_fetch(&sampler->readers, 1, __ATOMIC_RELAXED);
-    __atomic_sub_fetch(&sampler->active, 1, __ATOMIC_RELAXED);
-}
-
-void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32_t outcome,
-                            const struct rsc_sample_place *reuse) {
-    struct rsc_active_samples *set = &sampler->shared;
-    emit(sampler, RSC_MODEL_SHARED, set, sample, &sampler->shared_facts[sample], outcome,
-         everybodys_references(sampler) - sampler->shared_facts[sample].born, reuse);
-    __atomic_sub_fetch(&sampler->filter[filter_of(set->sample_line[sample])], 1, __ATOMIC_RELAXED);
-    if (sampler->shared_unjudged == sample) sampler->shared_unjudged = set->newer[sample];
-    rsc_active_end(set, sample);
-    tell_due(set, sampler->shared_facts, &sampler->shared_unjudged, &sampler->shared_due);
-    __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
-    if (!set->active) __atomic_sub_fetch(&sampler->active, 1, __ATOMIC_RELAXED);
-}
-
 /* ---- bursts ---- */
 
 static int is_kept(const struct rsc_sampler *sampler, uint32_t burst) {
@@ -264,14 +101,14 @@ static void judge_private(struct rsc_sampler *sampler, struct sampler_thread *th
         uint32_t sample = thread->unjudged;
         struct sample_facts *facts = &thread->facts[sample];
         if (!is_kept(sampler, facts->burst)) {
-            end_private(sampler, thread, sample, RSC_SAMPLE_DROPPED, NULL);
+            rsc_sampler_end_private(sampler, thread, sample, RSC_SAMPLE_DROPPED, NULL);
             continue;
         }
         facts->patience = 0;
         facts->kept = 1;
-        emit(sampler, RSC_MODEL_PRIVATE, &thread->set, sample, facts, RSC_SAMPLE_KEPT, 0, NULL);
-        tell_due(&thread->set, thread->facts, &thread->unjudged, &thread->due);
-        tell_oldest(thread);
+        rsc_sampler_emit(sampler, RSC_MODEL_PRIVATE, &thread->set, sample, facts, RSC_SAMPLE_KEPT, 0, NULL);
+        rsc_sampler_tell_due(&thread->set, thread->facts, &thread->unjudged, &thread->due);
+        rsc_sampler_tell_oldest(thread);
     }
 }
 
@@ -279,14 +116,14 @@ static void judge_shared(struct rsc_sampler *sampler, uint64_t now) {
     while (now >= load_relaxed(&sampler->shared_due)) {
         uint32_t sample = sampler->shared_unjudged;
         struct sample_facts *facts = &sampler->shared_facts[sample];
-        if (!is_kept(sampler, facts->burst)) {
+        if (facts->is_touched || !is_kept(sampler, facts->burst)) {
             rsc_sampler_end_shared(sampler, sample, RSC_SAMPLE_DROPPED, NULL);
             continue;
         }
         facts->patience = 0;
         facts->kept = 1;
-        emit(sampler, RSC_MODEL_SHARED, &sampler->shared, sample, facts, RSC_SAMPLE_KEPT, 0, NULL);
-        tell_due(&sampler->shared, sampler->shared_facts, &sampler->shared_unjudged, &sampler->shared_due);
+        rsc_sampler_emit(sampler, RSC_MODEL_SHARED, &sampler->shared, sample, facts, RSC_SAMPLE_KEPT, 0, NULL);
+        rsc_sampler_tell_due(&sampler->shared, sampler->shared_facts, &sampler->shared_unjudged, &sampler->shared_due);
     }
     rsc_sampler_publish_epoch(sampler);
 }
@@ -319,6 +156,8 @@ static struct sample_facts facts_of(const struct rsc_sampler *sampler, const str
     return (struct sample_facts){.use = *place,
                                  .born = everybodys_references(sampler),
                                  .own = load_relaxed(&thread->references),
+                                 .analysed = everybodys_analysed(sampler),
+                                 .parks = load_relaxed(&sampler->parks),
                                  .by = thread,
                                  .weight = thread->drawn_with,
                                  .patience = thread->burst && thread->drawn_with >= sampler->options.drop_from
@@ -357,7 +196,7 @@ static struct sampler_thread *oldest_of_all(const struct rsc_sampler *sampler) {
 }
 
 static void prune_own(struct rsc_sampler *sampler, struct sampler_thread *thread) {
-    if (thread->set.active) end_private(sampler, thread, thread->set.oldest, RSC_SAMPLE_PRUNED, NULL);
+    if (thread->set.active) rsc_sampler_end_private(sampler, thread, thread->set.oldest, RSC_SAMPLE_PRUNED, NULL);
 }
 
 /* Prunes the oldest private sample if that is due; of a running thread, by asking it. Returns whether it did. */
@@ -366,8 +205,8 @@ static int prune_oldest(struct rsc_sampler *sampler, struct sampler_thread *thre
     uint32_t waiting = PARK_WAITING;
     uint64_t born = owner ? load_relaxed(&owner->oldest) : 0;
     uint64_t weight = owner ? load_relaxed(&owner->oldest_weight) : 0;
-    if (!born || !is_due(sampler, sampler->ages[0], born - 1, (double)(weight >> 1), weight & 1,
-                         everybodys_references(sampler), is_crowded(&thread->set)))
+    if (!born || !rsc_sampler_is_due(sampler, sampler->ages[0], born - 1, (double)(weight >> 1), weight & 1,
+                                     everybodys_references(sampler), is_crowded(&thread->set)))
         return 0;
     if (owner == thread || !is_parallel(sampler)) {
         prune_own(sampler, owner);
@@ -395,13 +234,13 @@ static void begin_private(struct rsc_sampler *sampler, struct sampler_thread *th
     if (set->active && is_parallel(sampler)) rsc_sampler_read_logs(sampler, thread);
     prune_private(sampler, thread);
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
-        end_private(sampler, thread, set->oldest, RSC_SAMPLE_CENSORED, NULL);
+        rsc_sampler_end_private(sampler, thread, set->oldest, RSC_SAMPLE_CENSORED, NULL);
     thread->facts[sample] = facts_of(sampler, thread, place);
     if (thread->unjudged == RSC_NO_SAMPLE) thread->unjudged = sample;
-    tell_due(set, thread->facts, &thread->unjudged, &thread->due);
+    rsc_sampler_tell_due(set, thread->facts, &thread->unjudged, &thread->due);
     __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
-    tell_skips(thread);
-    tell_oldest(thread);
+    rsc_sampler_tell_skips(thread);
+    rsc_sampler_tell_oldest(thread);
     back_off(sampler, thread, set);
     if (set->active > 1) return;
     if (is_parallel(sampler)) rsc_sampler_skip_logs(sampler, thread);
@@ -418,7 +257,8 @@ static void begin_shared(struct rsc_sampler *sampler, struct sampler_thread *thr
     __atomic_add_fetch(&sampler->ages[1]->begun, 1, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < PRUNED_MOST && set->active; i++) {
         const struct sample_facts *oldest = &sampler->shared_facts[set->oldest];
-        if (!is_due(sampler, sampler->ages[1], oldest->born, oldest->weight, (int)oldest->kept, now, is_crowded(set)))
+        if (!rsc_sampler_is_due(sampler, sampler->ages[1], oldest->born, oldest->weight, (int)oldest->kept, now,
+                                is_crowded(set)))
             break;
         rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_PRUNED, NULL);
     }
@@ -426,7 +266,7 @@ static void begin_shared(struct rsc_sampler *sampler, struct sampler_thread *thr
         rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_CENSORED, NULL);
     sampler->shared_facts[sample] = facts_of(sampler, thread, place);
     if (sampler->shared_unjudged == RSC_NO_SAMPLE) sampler->shared_unjudged = sample;
-    tell_due(set, sampler->shared_facts, &sampler->shared_unjudged, &sampler->shared_due);
+    rsc_sampler_tell_due(set, sampler->shared_facts, &sampler->shared_unjudged, &sampler->shared_due);
     back_off(sampler, thread, set);
     __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
     __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
@@ -452,14 +292,15 @@ static void use_private(struct rsc_sampler *sampler, struct sampler_thread *thre
     struct rsc_active_samples *set = &thread->set;
     if (set->active && (begins || !rsc_active_knows(set, line))) {
         uint32_t sample = begins ? rsc_active_find(set, line) : rsc_active_use(set, line, set->now);
-        tell_skips(thread);
+        rsc_sampler_tell_skips(thread);
         if (sample != RSC_NO_SAMPLE) {
             if (is_parallel(sampler)) { /* it may have been taken long ago */
                 keep_others(sampler, thread);
                 rsc_sampler_await(sampler, thread, load_relaxed(&thread->references) - thread->facts[sample].own);
                 rsc_sampler_read_logs(sampler, thread);
+                if (thread->shown) rsc_sampler_look_beside(sampler, thread, sample);
             }
-            end_private(sampler, thread, sample, RSC_SAMPLE_REUSED, place);
+            rsc_sampler_end_private(sampler, thread, sample, RSC_SAMPLE_REUSED, place);
             if (!begins && set->active) rsc_active_use(set, line, set->now);
         }
     }
@@ -469,11 +310,17 @@ static void use_private(struct rsc_sampler *sampler, struct sampler_thread *thre
 static void use_shared_now(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int begins,
                            const struct rsc_sample_place *place) {
     struct rsc_active_samples *set = &sampler->shared;
-    if (set->active && (begins || !rsc_active_knows(set, line))) {
-        uint32_t sample = begins ? rsc_active_find(set, line) : rsc_active_use(set, line, set->now);
+    const int only_find = begins || !has_shared_stack(sampler);
+    if (set->active && (only_find || !rsc_active_knows(set, line))) {
+        uint32_t sample = only_find ? rsc_active_find(set, line) : rsc_active_use(set, line, set->now);
         if (sample != RSC_NO_SAMPLE) {
-            rsc_sampler_end_shared(sampler, sample, RSC_SAMPLE_REUSED, place);
-            if (!begins && set->active) rsc_active_use(set, line, set->now);
+            const struct sample_facts *facts = &sampler->shared_facts[sample];
+            int ended = 1;
+            if (facts->by == thread && thread->shown && thread->beside.since == facts->own)
+                rsc_sampler_end_beside(sampler, sample, &thread->beside, place);
+            else if (only_find) rsc_sampler_end_shared(sampler, sample, RSC_SAMPLE_REUSED, place);
+            else ended = rsc_sampler_touch_shared(sampler, sample, thread, place);
+            if (ended && !only_find && set->active) rsc_active_use(set, line, set->now);
         }
     }
     if (begins) begin_shared(sampler, thread, line, place);
@@ -482,16 +329,21 @@ static void use_shared_now(struct rsc_sampler *sampler, struct sampler_thread *t
 
 static void use_shared(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int begins,
                        const struct rsc_sample_place *place) {
+    const int is_stack = has_shared_stack(sampler);
     if (!begins && !__atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED)) return;
-    if (!is_parallel(sampler) || thread->alone) {
+    /* in parallel order only sampled lines are handled now; the rest goes to the log */
+    const int at_once = !is_parallel(sampler) || thread->alone;
+    if (!begins && !(at_once && is_stack) && !__atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED))
+        return;
+    if (at_once) {
         use_shared_now(sampler, thread, line, begins, place);
         return;
     }
-    /* in parallel order only sampled lines are handled now; the rest goes to the log */
-    if (!begins && !__atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED)) return;
     rsc_sampler_lock(sampler);
     uint32_t sample = rsc_active_find(&sampler->shared, line);
-    if (sample != RSC_NO_SAMPLE && sampler->options.in_step) {
+    const struct sample_facts *facts = sample == RSC_NO_SAMPLE ? NULL : &sampler->shared_facts[sample];
+    const int is_known = facts && facts->by == thread && thread->shown && thread->beside.since == facts->own;
+    if (facts && !is_known && is_stack && sampler->options.in_step) {
         rsc_sampler_unlock(sampler); /* those waited for may need it */
         keep_others(sampler, thread);
         rsc_sampler_await(sampler, thread, load_relaxed(&thread->references) - load_relaxed(&thread->merged_at));
@@ -499,7 +351,8 @@ static void use_shared(struct rsc_sampler *sampler, struct sampler_thread *threa
         sample = rsc_active_find(&sampler->shared, line);
     }
     if (begins || sample != RSC_NO_SAMPLE) {
-        rsc_sampler_merge_in_step(sampler, thread, begins);
+        if (is_stack && (begins || !is_known || thread->beside.others > 0))
+            rsc_sampler_merge_in_step(sampler, thread, begins || is_known);
         use_shared_now(sampler, thread, line, begins, place);
         rsc_sampler_publish_epoch(sampler);
     }
@@ -575,6 +428,8 @@ uint32_t rsc_sampler_thread_begin(struct rsc_sampler *sampler, uint32_t identity
     store_relaxed(&thread->due, UINT64_MAX);
     store_relaxed(&thread->stalled, 0);
     thread->woke = 1;
+    thread->beside.since = UINT64_MAX;
+    if (thread->shown) store_relaxed(&thread->shown->count, 0);
     __atomic_store_n(&thread->asked, 0, __ATOMIC_RELAXED);
     rsc_rng_seed(&thread->rng, sampler->options.seed, identity);
     draw(sampler, thread);
@@ -594,8 +449,9 @@ static void hand_over(uint64_t *from, uint64_t *to) {
 void rsc_sampler_thread_end(struct rsc_sampler *sampler, uint32_t slot) {
     struct sampler_thread *thread = &sampler->threads[slot];
     rsc_sampler_sync(sampler, slot);
-    while (thread->set.active) end_private(sampler, thread, thread->set.oldest, RSC_SAMPLE_LAST_TOUCH, NULL);
-    if (is_parallel(sampler) && sampler->options.models & RSC_MODEL_SHARED) {
+    while (thread->set.active)
+        rsc_sampler_end_private(sampler, thread, thread->set.oldest, RSC_SAMPLE_LAST_TOUCH, NULL);
+    if (is_parallel(sampler) && has_shared_stack(sampler)) {
         rsc_sampler_lock(sampler);
         rsc_sampler_merge_log(sampler, thread);
         rsc_sampler_unlock(sampler);
@@ -613,6 +469,7 @@ void rsc_sampler_sync(struct rsc_sampler *sampler, uint32_t slot) {
 }
 
 void rsc_sampler_park(struct rsc_sampler *sampler, uint32_t slot) {
+    __atomic_add_fetch(&sampler->parks, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&sampler->threads[slot].parked, PARK_WAITING, __ATOMIC_RELEASE);
 }
 
@@ -624,6 +481,7 @@ void rsc_sampler_unpark(struct rsc_sampler *sampler, uint32_t slot) {
         waiting = PARK_WAITING;
         sched_yield();
     }
+    rsc_sampler_is_alive(&sampler->threads[slot]);
     sampler->threads[slot].woke = 1;
 }
 

@@ -104,6 +104,11 @@ struct rsc_sample_record {
 /* Zero in any field selects the default. */
 struct rsc_sampler_options {
     uint32_t models;      /* RSC_MODEL_... or both; default private */
+    /*
+     * 1: of shared samples only the outcome is wanted, for the footprint of all threads beside private samples: the shared
+     * set holds no other lines, its records have no distance, and what others read need not be reported.
+     */
+    uint32_t only_footprint;
     uint32_t order;       /* enum rsc_sampler_order */
     double period;        /* mean references of a thread per sample, at least 1; 1000000 */
     uint64_t seed;
@@ -129,6 +134,12 @@ struct rsc_sampler_options {
      * ticks of the processor's clock; 60000.
      */
     uint64_t await_ticks;
+    /*
+     * With in_step: the cores that the program may use. If they are at least twice its threads, all of these run at the
+     * same time, and what they do beside a short reuse is known from what they show (sampler_beside.c). 0: not known.
+     */
+#define RSC_SAMPLER_CORES_LEAST 4u /* for two threads */
+    uint32_t cores;
     uint32_t places_have_threads; /* 1: places name their thread (if several share a stack) */
     /*
      * From the period `burst_from` on, samples come in bursts: of each stretch of `burst` periods one part in up to `burst_parts`, drawn at random, has all

@@ -35,7 +35,7 @@ void rsc_sampler_hold_alone(struct rsc_sampler *sampler, struct sampler_thread *
     rsc_sampler_lock(sampler);
     thread->alone = 1;
     /* what it used without holding the lock went to its log */
-    if (sampler->options.models & RSC_MODEL_SHARED) rsc_sampler_merge_log(sampler, thread);
+    if (has_shared_stack(sampler)) rsc_sampler_merge_log(sampler, thread);
 }
 
 void rsc_sampler_let_go(struct rsc_sampler *sampler, struct sampler_thread *thread) {
@@ -63,21 +63,10 @@ static void fetch(const struct rsc_active_samples *set, uint64_t line) {
 
 #define HELD_UP_TICKS 60000u /* the other may not run, or be in a signal handler that waits for this one */
 
-/* The time of the processor, of which all cores have the same. */
-static uint64_t ticks(void) {
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#else
-    uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#endif
-}
-
 void rsc_sampler_wait_for_busy(const struct rsc_sampler *sampler) {
-    const uint64_t began = ticks();
+    const uint64_t began = rsc_sampler_ticks();
     uint32_t tries = 0;
-    while (rsc_sampler_is_held_up(sampler) && ticks() - began < HELD_UP_TICKS) rest(&tries);
+    while (rsc_sampler_is_held_up(sampler) && rsc_sampler_ticks() - began < HELD_UP_TICKS) rest(&tries);
 }
 
 /*
@@ -117,14 +106,15 @@ void rsc_sampler_await(struct rsc_sampler *sampler, struct sampler_thread *threa
     if (!sampler->options.in_step || thread->alone || slots < 2 || slots > AWAITED_SLOTS || made > AWAITED_MOST) return;
     while (some_are_behind(sampler, thread, made)) {
         if (!began) {
-            began = ticks();
+            began = rsc_sampler_ticks();
             for (uint32_t i = 0; i < slots; i++) before[i] = load_relaxed(&sampler->threads[i].references);
             __atomic_store_n(&thread->awaits, 1, __ATOMIC_RELAXED);
             __atomic_add_fetch(&sampler->awaited, 1, __ATOMIC_RELAXED);
-        } else if (ticks() - began > sampler->options.await_ticks) {
+        } else if (rsc_sampler_ticks() - began > sampler->options.await_ticks) {
             note_stalled(sampler, thread, before, slots);
             break;
         }
+        rsc_sampler_is_alive(thread);
         rest(&tries);
     }
     if (!began) return;
@@ -154,13 +144,13 @@ static uint64_t pack_place(const struct rsc_sampler *sampler, const struct rsc_s
 
 /* In a running program the time; on traces the order of calls. */
 static uint64_t now(struct rsc_sampler *sampler) {
-    return sampler->options.in_step ? ticks() : __atomic_add_fetch(&sampler->told, 1, __ATOMIC_RELAXED);
+    return sampler->options.in_step ? rsc_sampler_ticks() : __atomic_add_fetch(&sampler->told, 1, __ATOMIC_RELAXED);
 }
 
 static void append(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, uint64_t told,
                    const struct rsc_sample_place *place) {
     uint64_t size = sampler->options.log_entries, head = load_relaxed(&thread->log_head);
-    if (sampler->options.models & RSC_MODEL_SHARED && head - load_relaxed(&thread->shared_cursor) >= size / 2) {
+    if (has_shared_stack(sampler) && head - load_relaxed(&thread->shared_cursor) >= size / 2) {
         rsc_sampler_lock(sampler);
         rsc_sampler_merge_log(sampler, thread);
         rsc_sampler_unlock(sampler);
@@ -186,7 +176,8 @@ static int is_for_shared(const struct rsc_sampler *sampler, uint64_t hash) {
 void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int is_write,
                       const struct rsc_sample_place *place) {
     uint64_t hash = rsc_active_hash(sampler->hash_key, line);
-    int shared = __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED) && is_for_shared(sampler, hash);
+    int shared = has_shared_stack(sampler) && __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED) &&
+                 is_for_shared(sampler, hash);
     int private_ones = is_write && rsc_sampler_is_for_others(sampler, thread, line, hash);
     if (!shared && !private_ones) return;
     const int in_step = sampler->options.in_step != 0;
@@ -289,7 +280,7 @@ static void merge_until(struct rsc_sampler *sampler, struct sampler_thread *thre
         while ((sample = rsc_active_use(set, line, epoch)) != RSC_NO_SAMPLE) {
             /* used while its sample began: counts as before it */
             if (set->sample_epoch[sample] >= epoch) break;
-            rsc_sampler_end_shared(sampler, sample, RSC_SAMPLE_REUSED, NULL);
+            if (!rsc_sampler_touch_shared(sampler, sample, thread, NULL)) break;
         }
     }
     store_relaxed(&thread->shared_cursor, cursor);

@@ -23,6 +23,16 @@ static struct rsc_active_options set_options(const struct rsc_sampler_options *o
     return (struct rsc_active_options){options->exact_lines, options->samples_most, options->seed};
 }
 
+/* Without distances there is no table of lines to fill up, and one set has the samples of all threads. */
+#define FOOTPRINT_SAMPLES 16u /* times those of a thread */
+static struct rsc_active_options shared_options(const struct rsc_sampler_options *options) {
+    struct rsc_active_options wanted = set_options(options);
+    if (!options->only_footprint) return wanted;
+    wanted.exact_lines = 256;
+    wanted.samples_most = wanted.samples_most < (1u << 20) ? wanted.samples_most * FOOTPRINT_SAMPLES : 1u << 24;
+    return wanted;
+}
+
 /* From NULL on, the end is the size: not pointer arithmetic, which needs an object. */
 static void *carve(char **at, size_t bytes) {
     void *piece = *at;
@@ -45,6 +55,9 @@ static char *lay_out_thread(struct sampler_thread *thread, const struct rsc_samp
         parts.known = carve(&at, KNOWN_LINES * sizeof *parts.known);
         parts.cursor = carve(&at, options->threads_most * sizeof *parts.cursor);
         parts.log = carve(&at, options->log_entries * sizeof *parts.log);
+        if (options->in_step && options->cores >= RSC_SAMPLER_CORES_LEAST && !options->only_footprint &&
+            options->models == (RSC_MODEL_PRIVATE | RSC_MODEL_SHARED))
+            parts.shown = carve(&at, sizeof *parts.shown);
     }
     if (thread) {
         thread->facts = parts.facts;
@@ -52,13 +65,14 @@ static char *lay_out_thread(struct sampler_thread *thread, const struct rsc_samp
         thread->known = parts.known;
         thread->cursor = parts.cursor;
         thread->log = parts.log;
+        __atomic_store_n(&thread->shown, parts.shown, __ATOMIC_RELEASE); /* others look at it */
     }
     return at;
 }
 
 /* Everything but the threads' arrays. */
 static char *lay_out_whole(struct rsc_sampler *sampler, const struct rsc_sampler_options *options, char *at) {
-    struct rsc_active_options wanted = set_options(options);
+    struct rsc_active_options wanted = shared_options(options);
     struct rsc_sampler parts;
     memset(&parts, 0, sizeof parts);
     carve(&at, sizeof *sampler);
@@ -68,7 +82,7 @@ static char *lay_out_whole(struct rsc_sampler *sampler, const struct rsc_sampler
     parts.filter = carve(&at, FILTER_COUNTERS * sizeof *parts.filter);
     if (options->models & RSC_MODEL_SHARED) {
         void *set = carve(&at, rsc_active_bytes(&wanted));
-        parts.shared_facts = carve(&at, options->samples_most * sizeof *parts.shared_facts);
+        parts.shared_facts = carve(&at, wanted.samples_most * sizeof *parts.shared_facts);
         if (sampler) rsc_active_init(&sampler->shared, &wanted, set);
     }
     if (sampler) {

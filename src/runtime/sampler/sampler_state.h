@@ -21,19 +21,51 @@
 
 enum { PARK_NOT, PARK_WAITING, PARK_BUSY };
 
+#define SHOWN_MOST 512u  /* references that a thread shows others (sampler_beside.c) */
+#define BESIDE_MOST 512u /* references of a thread until a reuse for which others are looked at one by one */
+#define BESIDE_FAR 65536u /* the same for all together */
+#define MET_MOST 4096u
+#define PACE_SHIFT 10
+
+/* What a thread did last. Atomic, but for the last two, which are its own. */
+struct shown {
+    uint64_t count, line[SHOWN_MOST], pc[SHOWN_MOST];
+    uint64_t pace;  /* ticks of the processor's clock per 1 << PACE_SHIFT of its references; 0: not known */
+    uint64_t alive; /* when it last ran */
+    struct {
+        uint64_t line, reuse;
+    } met[MET_MOST]; /* lines of others, and the number of the reuse that they were met in */
+    uint64_t reuses;
+};
+
+/* The shared distance of a reuse of the thread whose sample began at its reference `since`; UINT64_MAX: none. */
+struct rsc_beside {
+    uint64_t since, distance, interval;
+    int is_by_other; /* another thread used the line first: */
+    struct rsc_sample_place by;
+    /* A longer one: references of the others meanwhile; distance and interval are the thread's own. 0: not. */
+    double others;
+};
+
 struct sampler_thread;
 
 /* Facts of an active sample from its start. */
 struct sample_facts {
     struct rsc_sample_place use;
     uint64_t born; /* references of all threads before it */
-    uint64_t own;  /* of its thread */
+    uint64_t own; /* of its thread */
+    uint64_t analysed, parks; /* references of all threads in analysis mode, and times that one waited, before it */
     const struct sampler_thread *by;
     double weight;
     struct rsc_sample_taker taker;
     uint64_t taken_when; /* in parallel order: `when` of the log entry */
     uint64_t patience; /* references of all threads after which it is kept or dropped; 0: never */
     uint32_t burst, kept;
+    /* Shared: another thread used its line while its own one may yet have used it before (sampler_beside.c): that use. */
+    int is_touched;
+    struct rsc_sample_place toucher;
+    struct rsc_active_distance touched;
+    uint64_t touched_interval;
 };
 
 #define LOW_48 0xffffffffffffull
@@ -57,11 +89,11 @@ struct sampler_thread {
     struct rsc_active_samples set;
     struct sample_facts *facts; /* [samples_most] */
     struct recent_line *recent; /* [RECENT_LINES] */
-    uint64_t *known;            /* [KNOWN_LINES]: line << 1 | written; see rsc_sampler_knows() */
-    uint64_t known_turn;        /* `turn` that they are valid for: the last one it noticed */
-    uint64_t known_epoch;       /* `shared_epoch` then: uses that it reports were in this epoch */
-    uint64_t skipped_bits[2];   /* of reads and writes: rsc_sampler_find_needs() */
-    uint64_t *cursor;           /* [threads_most]: how far each slot's log was read */
+    uint64_t *known; /* [KNOWN_LINES]: line << 1 | written; see rsc_sampler_knows() */
+    uint64_t known_turn; /* `turn` that they are valid for: the last one it noticed */
+    uint64_t known_epoch; /* `shared_epoch` then: uses that it reports were in this epoch */
+    uint64_t skipped_bits[2]; /* of reads and writes: rsc_sampler_find_needs() */
+    uint64_t *cursor; /* [threads_most]: how far each slot's log was read */
     struct rsc_rng rng;
     uint64_t countdown;
     uint64_t left; /* of the stretch that the sample counted down to is drawn from, after it */
@@ -75,12 +107,14 @@ struct sampler_thread {
     uint32_t alone; /* it has the lock, and no log is needed: rsc_sampler_hold_alone() */
     uint32_t is_busy; /* others stand by for it */
     uint32_t woke; /* it waited for others: what they did meanwhile is not yet in the shared set */
+    struct rsc_beside beside; /* of its last reuse */
+    struct shown *shown; /* NULL: nobody needs it */
     uint32_t laid_out; /* its arrays are placed: once the slot was first taken */
     /* atomic */
-    uint32_t taken;   /* the slot belongs to a thread */
-    uint32_t parked;  /* PARK_... */
+    uint32_t taken; /* the slot belongs to a thread */
+    uint32_t parked; /* PARK_... */
     uint32_t reading; /* has private samples: others must report their writes to it */
-    uint32_t asked;   /* another thread asks it to prune its oldest sample */
+    uint32_t asked; /* another thread asks it to prune its oldest sample */
     uint32_t
         skips; /* of `set`, as known to others: lines only in lower levels need not be reported, except sampled lines */
     uint32_t awaits; /* it waits for others to come as far (rsc_sampler_await()) */
@@ -118,6 +152,7 @@ struct rsc_sampler {
     uint64_t shared_due; /* atomic: references of all threads at which shared_unjudged is judged */
     uint64_t bursts; /* atomic: begun */
     uint32_t awaited; /* atomic: threads that wait for others to come as far */
+    uint64_t parks; /* atomic: times that a thread waited for others */
     uint32_t busy; /* atomic: threads in which a sample begins or ends, in a running program */
     uint32_t shared_skips; /* atomic: `skips` of the shared set */
     uint32_t shared_lock;
@@ -145,6 +180,10 @@ static inline void add_own(uint64_t *field, uint64_t more) { store_relaxed(field
 static inline int is_parallel(const struct rsc_sampler *sampler) {
     return sampler->options.order == RSC_ORDER_PARALLEL;
 }
+/* Whether there is a shared stack, of which distances are measured. */
+static inline int has_shared_stack(const struct rsc_sampler *sampler) {
+    return sampler->options.models & RSC_MODEL_SHARED && !sampler->options.only_footprint;
+}
 static inline uint32_t slots_in_use(const struct rsc_sampler *sampler) {
     return __atomic_load_n(&sampler->slots, __ATOMIC_ACQUIRE);
 }
@@ -163,7 +202,7 @@ static inline uint64_t bits_skipped(uint32_t skips) { return (1ull << skips) - 1
 static inline void rsc_sampler_find_needs(const struct rsc_sampler *sampler, struct sampler_thread *thread) {
     const uint32_t slots = slots_in_use(sampler);
     uint64_t reads = thread->set.active ? bits_skipped(thread->set.skips) : UINT64_MAX, writes;
-    if (__atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED))
+    if (has_shared_stack(sampler) && __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED))
         reads &= bits_skipped(__atomic_load_n(&sampler->shared_skips, __ATOMIC_RELAXED));
     writes = reads;
     if (__atomic_load_n(&sampler->readers, __ATOMIC_RELAXED) > __atomic_load_n(&thread->reading, __ATOMIC_RELAXED)) {
@@ -237,14 +276,88 @@ static inline int rsc_sampler_is_for_others(const struct rsc_sampler *sampler, c
     return 0;
 }
 
-/* sampler.c */
+/* References of all threads so far. */
+static inline uint64_t everybodys_references(const struct rsc_sampler *sampler) {
+    if (!is_parallel(sampler)) return sampler->all_references;
+    uint64_t sum = load_relaxed(&sampler->ended_references);
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++) sum += load_relaxed(&sampler->threads[i].references);
+    return sum;
+}
+
+/* Those in analysis mode. */
+static inline uint64_t everybodys_analysed(const struct rsc_sampler *sampler) {
+    uint64_t sum = load_relaxed(&sampler->ended_analysed);
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++) sum += load_relaxed(&sampler->threads[i].analysed);
+    return sum;
+}
+
+/* sampler_ends.c */
+
+/* Whether to prune the oldest sample, as another one begins at reference `now`. */
+int rsc_sampler_is_due(const struct rsc_sampler *sampler, struct ages *all, uint64_t born, double weight, int kept,
+                       uint64_t now, int crowded);
+
+/* Passes on the record of a sample. */
+void rsc_sampler_emit(struct rsc_sampler *sampler, uint32_t model, const struct rsc_active_samples *set,
+                      uint32_t sample, const struct sample_facts *facts, uint32_t outcome, uint64_t interval,
+                      const struct rsc_sample_place *reuse);
 
 /* Ends a sample and passes its record on; reuse NULL if it was not reused, or not by the calling thread. */
+void rsc_sampler_end_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint32_t sample,
+                             uint32_t outcome, const struct rsc_sample_place *reuse);
 void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32_t outcome,
                             const struct rsc_sample_place *reuse);
 
+/* The same for a shared one, by a reuse in its own thread that looked at what others did beside it. */
+void rsc_sampler_end_beside(struct rsc_sampler *sampler, uint32_t sample, const struct rsc_beside *beside,
+                            const struct rsc_sample_place *reuse);
+
+/*
+ * `thread` used the line of a shared sample; at `place`, if that is known. Ends the sample, or leaves that to its own
+ * thread. Returns whether it ended.
+ */
+int rsc_sampler_touch_shared(struct rsc_sampler *sampler, uint32_t sample, const struct sampler_thread *thread,
+                             const struct rsc_sample_place *place);
+
+/* Publish which lines the thread's set does not need, its oldest sample, and when the oldest undecided one must be judged. */
+void rsc_sampler_tell_skips(struct sampler_thread *thread);
+void rsc_sampler_tell_oldest(struct sampler_thread *thread);
+void rsc_sampler_tell_due(const struct rsc_active_samples *set, const struct sample_facts *facts, uint32_t *unjudged,
+                          uint64_t *due);
+
 /* sampler_memory.c: places the arrays of a slot that is taken for the first time. */
 void rsc_sampler_lay_out_slot(struct rsc_sampler *sampler, struct sampler_thread *thread);
+
+/* The time of the processor, of which all cores have the same. */
+static inline uint64_t rsc_sampler_ticks(void) {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#endif
+}
+
+/* sampler_beside.c, in a running program with more than one thread */
+
+/* Whether there are cores for all threads and for the tool, so that nobody waits for one. */
+static inline int rsc_sampler_all_run(const struct rsc_sampler *sampler) {
+    return 2 * slots_in_use(sampler) <= sampler->options.cores;
+}
+
+/* The thread runs. */
+void rsc_sampler_is_alive(struct sampler_thread *thread);
+
+/* One of its references in a row, from `at` 0 on: returns the next `at`. And how long it took to make some. */
+uint32_t rsc_sampler_show(struct sampler_thread *thread, uint32_t at, uint64_t line, uint64_t pc);
+void rsc_sampler_keep_pace(struct sampler_thread *thread, uint64_t references, uint64_t ticks);
+
+/* A private sample is about to end by a reuse: sets thread->beside. */
+void rsc_sampler_look_beside(struct rsc_sampler *sampler, struct sampler_thread *thread, uint32_t sample);
+
+/* Whether the thread will itself know of a reuse of its sample, begun at its reference `since`: it is that young. */
+int rsc_sampler_settles_itself(const struct rsc_sampler *sampler, const struct sampler_thread *thread, uint64_t since);
 
 /* sampler_logs.c */
 void rsc_sampler_lock(struct rsc_sampler *sampler);
@@ -277,7 +390,9 @@ static inline int rsc_sampler_use_alone(struct rsc_sampler *sampler, struct samp
     struct rsc_active_samples *own = &thread->set, *shared = &sampler->shared;
     if (!own->active && !shared->active) return 0;
     if (own->active && rsc_active_use_hashed(own, line, hash, own->now) != RSC_NO_SAMPLE) return 0;
-    return !shared->active || rsc_active_use_hashed(shared, line, hash, shared->now) == RSC_NO_SAMPLE;
+    if (!shared->active) return 1;
+    if (!has_shared_stack(sampler)) return !shared->marks[rsc_active_mark(hash)];
+    return rsc_active_use_hashed(shared, line, hash, shared->now) == RSC_NO_SAMPLE;
 }
 
 /*
