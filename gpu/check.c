@@ -177,8 +177,11 @@ static int compare(const struct rsc_gpu_result *got, const struct wanted *wanted
     return wrong;
 }
 
+/* Who used word i, as the upper half of an access's meta: kinds 0 to 4, of which 3 and 4 share a row, and 300 threads. */
+static uint32_t who_of(uint64_t i) { return (uint32_t)((i * 0x9E3779B97F4A7C15ull >> 40) % 300 << 8 | i * 7 % 5); }
+
 /* The words through the plugin in parts of any size, watched from word `from` on; exits on failure. */
-static void on_the_device(struct rsc_gpu_result *results, struct rsc_gpu_bounds *bounds,
+static void on_the_device(struct rsc_gpu_result *results, struct rsc_gpu_bounds *bounds, struct rsc_gpu_rows *rows,
                           const struct rsc_gpu_options *options, const uint64_t *words, uint64_t count,
                           const struct rsc_gpu_watch *watch, uint64_t from, struct rsc_rng *rng) {
     const struct rsc_gpu_plugin *plugin = rsc_gpu_plugin();
@@ -191,27 +194,48 @@ static void on_the_device(struct rsc_gpu_result *results, struct rsc_gpu_bounds 
         count = 0;
     }
     for (uint64_t done = 0; !status && done < count;) {
-        uint64_t *buffer;
-        uint32_t *tags;
-        size_t room;
+        struct rsc_gpu_block *block;
         if (watch && from && done == from) status = plugin->watch(session, watch, results, message);
-        if (!status) status = plugin->buffer(session, &buffer, &tags, &room, message);
+        if (!status) status = plugin->block(session, &block, message);
         if (status) break;
-        size_t part = 1 + (size_t)rsc_rng_below(rng, room);
+        size_t part = 1 + (size_t)rsc_rng_below(rng, block->room);
         if (part > count - done) part = (size_t)(count - done);
         if (watch && done < from && part > from - done) part = (size_t)(from - done);
-        memcpy(buffer, words + done, part * sizeof *buffer);
-        for (size_t i = 0; tags && i < part; i++) tags[i] = (uint32_t)(done + i);
-        status = plugin->commit(session, part, message);
+        memcpy(block->words, words + done, part * sizeof *words);
+        for (size_t i = 0; block->tags && i < part; i++) block->tags[i] = (uint32_t)(done + i);
+        for (size_t i = 0; i < part; i++) block->who[i] = who_of(done + i);
+        status = plugin->send(session, block, part, message);
         done += part;
     }
     if (!status) status = plugin->finish(session, results, message);
     if (!status && bounds) status = plugin->bounds(session, bounds, message);
+    if (!status && rows) status = plugin->rows(session, rows, message);
     if (status) {
         fprintf(stderr, "gpu_check: %s\n", message);
         exit(1);
     }
     plugin->close(session);
+}
+
+/* Rows of the words from `from` on, whose distances are rd. */
+static int compare_rows(const struct rsc_gpu_rows *got, const uint32_t *rd, uint64_t cap, uint64_t from,
+                        uint64_t length) {
+    struct rsc_gpu_rows *wanted = need(calloc(1, sizeof *wanted));
+    for (uint64_t i = from; i < length; i++) {
+        const uint32_t who = who_of(i), thread = who >> 8, kind = (who & 0xff) < 3 ? who & 0xff : 3;
+        const uint64_t distance = cap && rd[i] > cap ? cap : rd[i];
+        uint64_t *fine = &wanted->kinds[kind].cold, *coarse = thread < 256 ? &wanted->threads[thread].cold : NULL;
+        if (rd[i] != RSC_RD_COLD) {
+            fine = &wanted->kinds[kind].rd[rsc_bin_of_fine(distance)];
+            if (coarse) coarse = &wanted->threads[thread].rd[rsc_bin_of_coarse(distance)];
+        }
+        ++*fine;
+        if (coarse) ++*coarse;
+    }
+    int wrong = memcmp(got, wanted, sizeof *wanted) != 0;
+    if (wrong) fprintf(stderr, "gpu_check: rows differ\n");
+    free(wanted);
+    return wrong;
 }
 
 /* Every outcome from some word on, against the exact engine. Returns how many were compared; exits where they differ. */
@@ -234,11 +258,15 @@ static uint64_t check_outcomes(unsigned long number, uint64_t seed, uint64_t *wo
     uint32_t *rd = need(malloc((length + 1) * sizeof *rd));
     uint64_t *ri = need(malloc((length + 1) * sizeof *ri));
     fill(&rng, words, length, 0);
-    on_the_device(result, NULL, &options, words, length, &watch, from, &rng);
+    struct rsc_gpu_watch by_row = {.rows = 1};
+    struct rsc_gpu_rows *rows = need(malloc(sizeof *rows));
+    on_the_device(result, NULL, NULL, &options, words, length, &watch, from, &rng);
+    on_the_device(result, NULL, rows, &options, words, length, &by_row, from, &rng);
     if (rsc_exact_init(&exact, rsc_simd_best(), 0) < 0 || rsc_exact_run(&exact, words, (uint32_t)length, rd, ri) < 0)
         need(NULL);
     int wrong = differ("outcomes", all.taken, from < length ? length - from : 0) |
-                differ("distinct", result->distinct, rsc_exact_distinct(&exact));
+                differ("distinct", result->distinct, rsc_exact_distinct(&exact)) |
+                (from < length && compare_rows(rows, rd, options.rd_cap, from, length));
     for (uint64_t i = from; i < length && !wrong; i++) {
         const int first = rd[i] == RSC_RD_COLD;
         wrong |= differ("distance", all.rd[i - from], rd[i]);
@@ -256,6 +284,7 @@ static uint64_t check_outcomes(unsigned long number, uint64_t seed, uint64_t *wo
     free(all.ri);
     free(rd);
     free(ri);
+    free(rows);
     return length - from;
 }
 
@@ -303,7 +332,7 @@ static uint64_t check_hprda(unsigned long number, uint64_t seed, uint64_t *words
     uint64_t length =
         awkward_size(&rng, 64 * options.hprda.local, options.hprda.fragment ? options.hprda.fragment : 1000, longest);
     fill(&rng, words, length, rsc_rng_below(&rng, 8) ? 6 : 4); /* 4: four lines to one, runs */
-    on_the_device(result, bounds, &options, words, length, NULL, 0, &rng);
+    on_the_device(result, bounds, NULL, &options, words, length, NULL, 0, &rng);
     const struct rsc_hprda_options wanted = {
         .local = options.hprda.local, .fragment = options.hprda.fragment, .no_adjust = (int)options.hprda.no_adjust};
     if (rsc_hprda_init(&hprda, &wanted) < 0) need(NULL);
@@ -345,7 +374,7 @@ int main(int count, char **arguments) {
         uint64_t length = awkward_size(&rng, tile, options.chunk_words ? options.chunk_words : 4 * tile, longest);
         fill(&rng, words, length, 6);
         choose_lines(&rng, &options, words, length);
-        on_the_device(results, NULL, &options, words, length, NULL, 0, &rng);
+        on_the_device(results, NULL, NULL, &options, words, length, NULL, 0, &rng);
         for (uint32_t i = 0; i < options.stack_count; i++) {
             on_the_cpu(wanted, words, length, &options, &options.stacks[i]);
             if (compare(&results[i], wanted)) {

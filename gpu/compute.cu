@@ -5,6 +5,7 @@
 
 #include "lines.cuh"
 #include "pairs.cuh"
+#include "rows.cuh"
 #include "select.cuh"
 #include "session_state.h"
 #include "sort.cuh"
@@ -32,6 +33,7 @@ void Session::prepare_kernels() {
     check(cudaFuncSetAttribute(count_last, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)tile_shared_bytes(LAST_BITS)), "shared memory");
     check(cudaFuncSetAttribute(pair_up<u32>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)PAIR_SHARED_BYTES), "shared memory");
     check(cudaFuncSetAttribute(pair_up<u64>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)PAIR_SHARED_BYTES), "shared memory");
+    check(cudaFuncSetAttribute(count_rows, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)rows_shared_bytes(rows_that_fit(shared_bytes_))), "shared memory");
 }
 
 void Session::make_stacks() {
@@ -78,6 +80,7 @@ u64 Session::bytes_per_position(bool wide) const {
     if (sampled) bytes += 17;                       /* kept words and times, marks */
     if (options_.per_thread) bytes += id + 8;       /* unordered ids, threads */
     if (watch_.take) bytes += 8;                    /* distances by value and by reference */
+    if (watch_.rows) bytes += 4;                    /* by value */
     if (watch_.tags) bytes += 8;                    /* tags of all and of previous uses */
     if (watch_.intervals) bytes += 8;
     return bytes;
@@ -151,10 +154,8 @@ void Session::ensure_work(u32 total, bool wide) {
         work.threads.allocate(room, "threads");
         work.sorted_threads.allocate(room, "threads");
     }
-    if (watch_.take) {
-        work.by_value.allocate(room, "distances");
-        work.rd.allocate(room, "distances");
-    }
+    if (watch_.take || watch_.rows) work.by_value.allocate(room, "distances");
+    if (watch_.take) work.rd.allocate(room, "distances");
     if (watch_.tags) {
         work.tags.allocate(room, "tags");
         work.last_tag.allocate(room, "tags");
@@ -245,10 +246,11 @@ template <class Id> void Session::order_by_thread(Stack &stack, u32 total, Id *i
 
 /* ---- computing ---- */
 
-void Session::compute(const u64 *words, const u32 *tags, u64 count, cudaEvent_t consumed) {
+void Session::compute(Words from, u64 count, cudaEvent_t consumed) {
     for (size_t i = 0; i < stacks_.size(); i++) {
         Stack &stack = *stacks_[i];
-        const u64 *own = words, *times = nullptr;
+        Words own = from;
+        const u64 *times = nullptr;
         u64 left = count;
         if (!stack.wide) {
             stack.region_count = host_counts_[HOST_REGIONS + i];
@@ -256,8 +258,8 @@ void Session::compute(const u64 *words, const u32 *tags, u64 count, cudaEvent_t 
         }
         if (stack.options.sampled) {
             phase(PHASE_IDS);
-            left = keep_sample(stack, words, (u32)count);
-            own = work_->kept_words.at();
+            left = keep_sample(stack, from.words, (u32)count);
+            own.words = work_->kept_words.at();
             times = work_->kept_times.at();
             check(cudaEventRecord(consumed, compute_stream_), "event");
             phase(PHASE_END);
@@ -265,10 +267,9 @@ void Session::compute(const u64 *words, const u32 *tags, u64 count, cudaEvent_t 
         stack.references += left;
         while (left) {
             u64 part = round_words(stack, left);
-            if (stack.wide) compute_round<u64>(stack, own, tags, times, (u32)part, consumed);
-            else compute_round<u32>(stack, own, tags, times, (u32)part, consumed);
-            own += part;
-            if (tags) tags += part;
+            if (stack.wide) compute_round<u64>(stack, own, times, (u32)part, consumed);
+            else compute_round<u32>(stack, own, times, (u32)part, consumed);
+            own = own.after(part);
             if (times) times += part;
             else stack.time += part;
             left -= part;
@@ -278,10 +279,11 @@ void Session::compute(const u64 *words, const u32 *tags, u64 count, cudaEvent_t 
     timing_.chunks++;
 }
 
-/* `times` are the words' own, NULL where they follow each other. `tags` may be NULL. */
+/* `times` are the words' own, NULL where they follow each other. */
 template <class Id>
-void Session::compute_round(Stack &stack, const u64 *words, const u32 *tags, const u64 *times, u32 count,
-                            cudaEvent_t consumed) {
+void Session::compute_round(Stack &stack, const Words &from, const u64 *times, u32 count, cudaEvent_t consumed) {
+    const u64 *words = from.words;
+    const u32 *tags = from.tags;
     u32 carried = stack.carried, total = carried + count;
     ensure_work(total, sizeof(Id) == 8);
     Work &work = *work_;
@@ -301,7 +303,7 @@ void Session::compute_round(Stack &stack, const u64 *words, const u32 *tags, con
         check(cudaMemcpyAsync(work.tags.at(), stack.carry_tags.at(), carried * sizeof(u32), cudaMemcpyDeviceToDevice, stream), "tags");
     if (tags)
         check(cudaMemcpyAsync(work.tags.at() + carried, tags, count * sizeof(u32), cudaMemcpyDeviceToDevice, stream), "tags");
-    if (!times) check(cudaEventRecord(consumed, stream), "event");
+    if (!times && !from.who) check(cudaEventRecord(consumed, stream), "event");
     if (times && carried)
         check(cudaMemcpyAsync(work.times.at(), stack.carry_times.at(), carried * sizeof(u64), cudaMemcpyDeviceToDevice, stream), "times");
     if (times)
@@ -326,6 +328,10 @@ void Session::compute_round(Stack &stack, const u64 *words, const u32 *tags, con
     find_previous(total);
     /* a carried line has no previous use, so it is not counted, wherever it stands */
     count_distances(stack, options_.per_thread ? 0 : carried, total);
+    if (from.who) {
+        count_rows_of(from.who, carried, total);
+        check(cudaEventRecord(consumed, stream), "event");
+    }
     if (watch_.take) copy_outcomes(carried, total, clock);
 
     phase(PHASE_CARRY);
@@ -397,9 +403,20 @@ void Session::count_distances(Stack &stack, u32 first, u32 total) {
     }
     phase(PHASE_LAST);
     LastArguments last = {from, small + 1, tiles, options_.rd_cap ? options_.rd_cap : ~0ull, stack.histograms.at(),
-                          stack.histograms.at() + 2 * RSC_GPU_BINS, watch_.take ? work.by_value.at() : nullptr};
+                          stack.histograms.at() + 2 * RSC_GPU_BINS,
+                          watch_.take || watch_.rows ? work.by_value.at() : nullptr};
     RSC_LAUNCH(count_last, std::min(tiles, processors_ * 4), THREADS, tile_shared_bytes(LAST_BITS), compute_stream_, last);
     check_launch("counting");
+}
+
+void Session::count_rows_of(const u32 *who, u32 carried, u32 total) {
+    Work &work = *work_;
+    RowArguments arguments = {(const u32 *)work.sorted_ids.at(), work.by_value.at(), work.ranks.at(), who, carried, total,
+                              (u32)std::min<u64>(options_.rd_cap ? options_.rd_cap : ~0u, ~0u),
+                              rows_that_fit(shared_bytes_), rows_.at()};
+    RSC_LAUNCH(count_rows, std::min(processors_, blocks_for(total - carried, ROWS_THREADS)), ROWS_THREADS,
+               rows_shared_bytes(arguments.shared_threads), compute_stream_, arguments);
+    check_launch("rows");
 }
 
 /* Sends the outcomes of the round on their way, and takes those of the round before while the device works. */

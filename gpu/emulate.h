@@ -251,12 +251,19 @@ typedef int cudaStream_t;
 typedef int cudaEvent_t;
 enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100, cudaErrorInsufficientDriver = 35 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
-enum { cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventDisableTiming = 2, cudaHostAllocDefault = 0 };
+enum {
+    cudaStreamNonBlocking = 1,
+    cudaEventDefault = 0,
+    cudaEventBlockingSync = 1,
+    cudaEventDisableTiming = 2,
+    cudaHostAllocDefault = 0
+};
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 struct cudaDeviceProp {
     char name[64];
     int multiProcessorCount;
     int major, minor;
+    size_t sharedMemPerBlockOptin;
 };
 
 namespace emulated {
@@ -344,7 +351,7 @@ static inline cudaError_t cudaGetDeviceCount(int *count) {
     return emulated::devices ? emulated::call() : (cudaError_t)cudaErrorNoDevice;
 }
 static inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
-    *properties = cudaDeviceProp{"the CPU, emulating", 2, 0, 0};
+    *properties = cudaDeviceProp{"the CPU, emulating", 2, 0, 0, 48 << 10}; /* not enough for all rows of rows.cuh */
     return cudaSuccess;
 }
 template <class F> static inline cudaError_t cudaFuncSetAttribute(F *, int, int) { return emulated::call(); }

@@ -50,11 +50,14 @@ static int reserve(void *session, uint64_t words, uint64_t lines, char *message)
 static int watch(void *session, const rsc_gpu_watch *watch, rsc_gpu_result *so_far, char *message) {
     return guarded(message, [&] { in_use(session)->watch(*watch, so_far); });
 }
-static int get_buffer(void *session, uint64_t **words, uint32_t **tags, size_t *room, char *message) {
-    return guarded(message, [&] { in_use(session)->buffer(words, tags, room); });
+static int rows(void *session, rsc_gpu_rows *rows, char *message) {
+    return guarded(message, [&] { in_use(session)->rows(rows); });
 }
-static int commit(void *session, size_t count, char *message) {
-    return guarded(message, [&] { in_use(session)->commit(count); });
+static int block(void *session, rsc_gpu_block **block, char *message) {
+    return guarded(message, [&] { *block = in_use(session)->block(); });
+}
+static int send(void *session, rsc_gpu_block *block, size_t count, char *message) {
+    return guarded(message, [&] { in_use(session)->send(block, count); });
 }
 static int push(void *session, const uint64_t *words, uint64_t count, char *message) {
     return guarded(message, [&] { in_use(session)->push(words, count); });
@@ -79,7 +82,7 @@ static void close_session(void *session) {
 extern "C" __attribute__((visibility("default"))) const rsc_gpu_plugin *rsc_gpu_plugin(void);
 extern "C" const struct rsc_gpu_plugin *rsc_gpu_plugin(void) {
     static const struct rsc_gpu_plugin plugin = {
-        RSC_GPU_PLUGIN_VERSION, sizeof plugin, open_session, reserve, watch, get_buffer, commit, push, push_device, finish, bounds, timing, close_session,
+        RSC_GPU_PLUGIN_VERSION, sizeof plugin, open_session, reserve, watch, rows, block, send, push, push_device, finish, bounds, timing, close_session,
     };
     return &plugin;
 }

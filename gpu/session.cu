@@ -10,7 +10,7 @@
 #include "hprda.h"
 #include "session_state.h"
 
-static const u64 PIECE_WORDS_MOST = 1ull << 20; /* 8 MiB: the bus is at its full rate from about 1 MiB on */
+static const u64 BLOCK_WORDS_MOST = 1ull << 17; /* 1 MiB: from there on the bus is at its full rate */
 
 /* Sessions of this process share what memory is free. */
 static std::atomic<u32> open_sessions{0};
@@ -67,9 +67,11 @@ void Session::release() {
     for (Stack *stack : stacks_) delete stack;
     delete work_;
     delete hprda_;
-    for (Piece &piece : pieces_)
-        for (void *memory : {(void *)piece.words, (void *)piece.tags})
+    for (Block *block : blocks_) {
+        for (void *memory : {(void *)block->columns.words, (void *)block->columns.tags, (void *)block->columns.who})
             if (memory) (void)cudaFreeHost(memory);
+        delete block;
+    }
     for (Found &found : found_)
         for (void *memory : {(void *)found.rd, (void *)found.last_tag, (void *)found.ri})
             if (memory) (void)cudaFreeHost(memory);
@@ -94,6 +96,7 @@ void Session::open_device() {
     check(cudaGetDeviceProperties(&properties, (int)options_.device), "asking the device");
     device_name_ = properties.name;
     processors_ = (u32)properties.multiProcessorCount;
+    shared_bytes_ = properties.sharedMemPerBlockOptin;
 
     for (cudaStream_t *stream : {&copy_stream_, &look_stream_, &compute_stream_, &found_stream_}) {
         check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream");
@@ -104,8 +107,7 @@ void Session::open_device() {
             check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event");
             events_.push_back(*event);
         }
-    cudaEvent_t *others[] = {&pieces_[0].copied, &pieces_[1].copied, &pieces_[2].copied, &pieces_[3].copied,
-                             &found_[0].copied,  &found_[1].copied,  &outcomes_made_};
+    cudaEvent_t *others[] = {&found_[0].copied, &found_[1].copied, &outcomes_made_};
     for (cudaEvent_t *event : others) {
         check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event");
         events_.push_back(*event);
@@ -117,6 +119,7 @@ void Session::open_device() {
 
 /* With the first words: by then all sessions that are to run together are open. */
 void Session::begin() {
+    std::lock_guard<std::mutex> hold(lock_);
     if (begun_) return;
     size_t free_bytes, all_bytes;
     check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
@@ -128,7 +131,7 @@ void Session::begin() {
     if (chunk_words_ < 1 || chunk_words_ > POSITIONS_MOST / 2 || chunk_words_ > budget_ / per_word)
         fail(RSC_ENOMEM, "gpu engine: %.1f MiB of device memory do not hold a chunk of %llu references, %llu bytes each",
              (double)budget_ / (1 << 20), (unsigned long long)std::max<u64>(1, chunk_words_), (unsigned long long)per_word);
-    piece_words_ = std::min(PIECE_WORDS_MOST, chunk_words_);
+    block_words_ = std::min(BLOCK_WORDS_MOST, chunk_words_);
     if (hprda_) hprda_->set_budget(budget_ - 2 * chunk_words_ * word_bytes(), chunk_words_);
     begun_ = true;
 }
@@ -157,29 +160,41 @@ template <class T> static T *page_locked(u64 count) {
     return at;
 }
 
-void Session::buffer(u64 **words, u32 **tags, size_t *room) {
+/* The one that has been copied longest, if there are enough of them; else a new one. */
+rsc_gpu_block *Session::block() {
     begin();
-    Piece &piece = pieces_[next_piece_];
-    if (piece.words) check(cudaEventSynchronize(piece.copied), "copying to the device");
-    else piece.words = page_locked<u64>(piece_words_);
-    if (watch_.tags && !piece.tags) piece.tags = page_locked<u32>(piece_words_);
-    *words = piece.words;
-    *tags = piece.tags;
-    *room = piece_words_;
+    std::lock_guard<std::mutex> hold(lock_);
+    Block *block;
+    if (copying_.size() >= COPYING_MOST) {
+        block = copying_.front();
+        copying_.pop_front();
+        check(cudaEventSynchronize(block->copied), "copying to the device");
+    } else {
+        block = new Block{};
+        blocks_.push_back(block);
+        check(cudaEventCreateWithFlags(&block->copied, cudaEventDisableTiming | cudaEventBlockingSync), "event");
+        events_.push_back(block->copied);
+        block->columns.room = block_words_;
+        block->columns.words = page_locked<u64>(block_words_);
+        block->columns.who = page_locked<u32>(block_words_);
+    }
+    if (watch_.tags && !block->columns.tags) block->columns.tags = page_locked<u32>(block_words_);
+    return &block->columns;
 }
 
-void Session::commit(size_t count) {
-    Piece &piece = pieces_[next_piece_];
-    if (!piece.words || count > piece_words_) fail(RSC_EINVAL, "gpu engine: more words than the buffer has");
-    copy_words(piece.words, piece.tags, count, false);
-    check(cudaEventRecord(piece.copied, copy_stream_), "event");
-    next_piece_ = (next_piece_ + 1) % PIECES;
+void Session::send(rsc_gpu_block *columns, size_t count) {
+    Block *block = (Block *)columns;
+    if (count > columns->room) fail(RSC_EINVAL, "gpu engine: more words than the block has");
+    copy_words({columns->words, watch_.tags ? columns->tags : nullptr, watch_.rows ? columns->who : nullptr}, count, false);
+    check(cudaEventRecord(block->copied, copy_stream_), "event");
+    std::lock_guard<std::mutex> hold(lock_);
+    copying_.push_back(block);
 }
 
 void Session::push(const u64 *words, u64 count) {
     begin();
-    if (watch_.tags) fail(RSC_EINVAL, "gpu engine: words without tags");
-    copy_words(words, nullptr, count, true);
+    if (watch_.tags || watch_.rows) fail(RSC_EINVAL, "gpu engine: words without tags");
+    copy_words({words, nullptr, nullptr}, count, true);
 }
 
 /* How many words the next chunk is to have; `coming` are known to follow (0: not known). */
@@ -200,10 +215,14 @@ void Session::make_room(Chunk &chunk) {
         chunk.words.allocate(std::max(room, chunk.target), "chunk");
     }
     if (watch_.tags && chunk.tags.room() < chunk.words.room()) chunk.tags.allocate(chunk.words.room(), "chunk");
+    if (watch_.rows && chunk.who.room() < chunk.words.room()) chunk.who.allocate(chunk.words.room(), "chunk");
 }
 
-/* `tags` is NULL if there are none. */
-void Session::copy_words(const u64 *words, const u32 *tags, u64 count, bool all_there) {
+template <class T> static void copy_column(T *to, const T *from, u64 count, cudaStream_t stream) {
+    if (from) check(cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyHostToDevice, stream), "copying to the device");
+}
+
+void Session::copy_words(Words from, u64 count, bool all_there) {
     while (count) {
         Chunk &chunk = chunks_[filling_];
         if (!chunk.filled) {
@@ -212,15 +231,11 @@ void Session::copy_words(const u64 *words, const u32 *tags, u64 count, bool all_
             chunks_begun_++;
         }
         u64 part = std::min(count, chunk.target - chunk.filled);
-        check(cudaMemcpyAsync(chunk.words.at() + chunk.filled, words, part * sizeof *words, cudaMemcpyHostToDevice,
-                              copy_stream_), "copying to the device");
-        if (tags) {
-            check(cudaMemcpyAsync(chunk.tags.at() + chunk.filled, tags, part * sizeof *tags, cudaMemcpyHostToDevice, copy_stream_),
-                  "copying to the device");
-            tags += part;
-        }
+        copy_column(chunk.words.at() + chunk.filled, from.words, part, copy_stream_);
+        copy_column(chunk.tags.at() + chunk.filled, from.tags, part, copy_stream_);
+        copy_column(chunk.who.at() + chunk.filled, from.who, part, copy_stream_);
         chunk.filled += part;
-        words += part;
+        from = from.after(part);
         count -= part;
         if (chunk.filled == chunk.target) chunk_is_full();
     }
@@ -245,20 +260,22 @@ void Session::compute_waiting(Chunk &chunk) {
     check(cudaEventRecord(chunk.ready, look_stream_), "event");
     check(cudaEventSynchronize(chunk.ready), "copying to the device");
     if (hprda_) hprda_->take(chunk.words.at(), (u32)chunk.filled, chunk.consumed);
-    else compute(chunk.words.at(), watch_.tags ? chunk.tags.at() : nullptr, chunk.filled, chunk.consumed);
+    else
+        compute({chunk.words.at(), watch_.tags ? chunk.tags.at() : nullptr, watch_.rows ? chunk.who.at() : nullptr},
+                chunk.filled, chunk.consumed);
     chunk.waiting = false;
     chunk.filled = 0;
 }
 
 void Session::push_device(const u64 *words, u64 count) {
     begin();
-    if (watch_.tags) fail(RSC_EINVAL, "gpu engine: words without tags");
+    if (watch_.tags || watch_.rows) fail(RSC_EINVAL, "gpu engine: words without tags");
     while (count) {
         u64 part = std::min(count, chunk_words_);
         look_for_regions(words, part);
         check(cudaStreamSynchronize(look_stream_), "reading lines");
         if (hprda_) hprda_->take(words, (u32)part, chunks_[0].consumed);
-        else compute(words, nullptr, part, chunks_[0].consumed);
+        else compute({words, nullptr, nullptr}, part, chunks_[0].consumed);
         words += part;
         count -= part;
     }
@@ -268,13 +285,25 @@ void Session::push_device(const u64 *words, u64 count) {
 
 /* Of one stack of all lines, as the plugin's table promises. */
 void Session::watch(const rsc_gpu_watch &watch, rsc_gpu_result *so_far) {
-    if (hprda_ || options_.per_thread || stacks_.size() != 1 || stacks_[0]->options.sampled || watch_.take)
+    if (hprda_ || options_.per_thread || stacks_.size() != 1 || stacks_[0]->options.sampled || watch_.take ||
+        (watch_.rows && watch.rows))
         fail(RSC_EINVAL, "gpu engine: outcomes are for one stack of all lines");
     compute_all();
     results(so_far);
     if (watch.tags && so_far->references) fail(RSC_EINVAL, "gpu engine: tags come too late");
     watch_ = watch;
     work_->room = 0; /* it needs more arrays */
+    if (!watch.rows) return;
+    rows_.allocate(sizeof(rsc_gpu_rows) / sizeof(u64), "rows");
+    check(cudaMemsetAsync(rows_.at(), 0, sizeof(rsc_gpu_rows), compute_stream_), "clearing");
+}
+
+void Session::rows(rsc_gpu_rows *rows) {
+    memset(rows, 0, sizeof *rows);
+    if (!rows_.at()) return;
+    compute_all();
+    check(cudaMemcpyAsync(rows, rows_.at(), sizeof *rows, cudaMemcpyDeviceToHost, compute_stream_), "rows");
+    check(cudaStreamSynchronize(compute_stream_), "computing");
 }
 
 /* Room for the outcomes of `count` references. */

@@ -13,12 +13,19 @@
  * lines are carried (session_state.h has the measurements), and shrink towards an
  * end that is known.
  *
- * Where the outcome of every reference is wanted (watch()), those of a chunk are copied
- * back and taken by the host while the next chunk is computed.
+ * Words come in blocks of page-locked memory, which any thread fills (block()) and the
+ * session's thread sends, in order: lines that a trace's decoders cut are copied once,
+ * by the bus.
+ *
+ * Rows by kind and thread are counted on the device. Where the outcome of every reference
+ * is wanted (watch()), those of a chunk are copied back and taken by the host while the
+ * next chunk is computed.
  */
 #ifndef RSC_GPU_SESSION_H
 #define RSC_GPU_SESSION_H
 
+#include <deque>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -79,8 +86,9 @@ class Session {
     void use() const; /* the device, for the calling thread; before anything else */
     void reserve(u64 words, u64 lines);
     void watch(const rsc_gpu_watch &watch, rsc_gpu_result *so_far);
-    void buffer(u64 **words, u32 **tags, size_t *room);
-    void commit(size_t count);
+    void rows(rsc_gpu_rows *rows);
+    rsc_gpu_block *block();
+    void send(rsc_gpu_block *block, size_t count);
     void push(const u64 *words, u64 count);
     void push_device(const u64 *words, u64 count);
     void finish(rsc_gpu_result *results);
@@ -88,18 +96,25 @@ class Session {
     rsc_gpu_timing timing();
 
   private:
-    static const u32 PIECES = 4, CHUNKS = 2;
+    static const u32 COPYING_MOST = 8, CHUNKS = 2;
     struct Chunk {
         DeviceArray<u64> words;
-        DeviceArray<u32> tags;
+        DeviceArray<u32> tags, who;
         u64 filled = 0, target = 0;
         cudaEvent_t copied, ready, consumed;
         bool waiting = false; /* copied, not yet computed */
     };
-    struct Piece {
-        u64 *words = nullptr;
-        u32 *tags = nullptr;
+    struct Block {
+        rsc_gpu_block columns; /* first: the caller has its address */
         cudaEvent_t copied;
+    };
+    /* Words and what comes with them, NULL where nothing does; on the host or on the device. */
+    struct Words {
+        const u64 *words;
+        const u32 *tags, *who;
+        Words after(u64 count) const {
+            return {words + count, tags ? tags + count : nullptr, who ? who + count : nullptr};
+        }
     };
     /* Outcomes of a round, page-locked. */
     struct Found {
@@ -115,12 +130,12 @@ class Session {
     void begin();
     u64 next_target(u64 coming) const;
     void make_room(Chunk &chunk);
-    void copy_words(const u64 *words, const u32 *tags, u64 count, bool all_there);
+    void copy_words(Words from, u64 count, bool all_there);
     void compute_all();
     void results(rsc_gpu_result *results);
     void make_found(Found &found, u32 count);
     void take_found(Found &found);
-    u64 word_bytes() const { return sizeof(u64) + (watch_.tags ? sizeof(u32) : 0); }
+    u64 word_bytes() const { return sizeof(u64) + (watch_.tags ? sizeof(u32) : 0) + (watch_.rows ? sizeof(u32) : 0); }
     void chunk_is_full();
     void compute_waiting(Chunk &chunk);
     void phase(u32 number);
@@ -129,7 +144,7 @@ class Session {
     void prepare_kernels();
     void make_stacks();
     void look_for_regions(const u64 *words, u64 count);
-    void compute(const u64 *words, const u32 *tags, u64 count, cudaEvent_t consumed);
+    void compute(Words words, u64 count, cudaEvent_t consumed);
     bool stacks_with_samples() const;
     u64 bytes_per_position(bool wide) const;
     u64 bytes_per_line(bool wide) const;
@@ -139,8 +154,8 @@ class Session {
     u32 keep_sample(Stack &stack, const u64 *words, u32 count);
     template <class Id> void order_by_thread(Stack &stack, u32 total, Id *ids);
     template <class Id>
-    void compute_round(Stack &stack, const u64 *words, const u32 *tags, const u64 *times, u32 count,
-                       cudaEvent_t consumed);
+    void compute_round(Stack &stack, const Words &from, const u64 *times, u32 count, cudaEvent_t consumed);
+    void count_rows_of(const u32 *who, u32 carried, u32 total);
     void copy_outcomes(u32 carried, u32 total, const Clock &clock);
     void find_previous(u32 total);
     void count_distances(Stack &stack, u32 first, u32 total);
@@ -149,18 +164,22 @@ class Session {
     rsc_gpu_options options_;
     std::string device_name_;
     u32 processors_ = 1;
+    u64 shared_bytes_ = 0; /* of shared memory, for a block of threads */
     bool begun_ = false;
     size_t budget_ = 0; /* bytes of device memory we may use */
-    u64 chunk_words_ = 0, piece_words_ = 0, chunks_begun_ = 0;
+    u64 chunk_words_ = 0, block_words_ = 0, chunks_begun_ = 0;
     cudaStream_t copy_stream_, look_stream_, compute_stream_, found_stream_;
     cudaEvent_t outcomes_made_;
     std::vector<cudaEvent_t> events_; /* all, to destroy */
     std::vector<cudaStream_t> streams_;
     Chunk chunks_[CHUNKS];
-    Piece pieces_[PIECES];
+    std::mutex lock_; /* for what any thread may touch: begin(), and the blocks */
+    std::vector<Block *> blocks_;
+    std::deque<Block *> copying_; /* the oldest first */
     Found found_[2];
-    rsc_gpu_watch watch_{};      /* take NULL: none */
-    u32 filling_ = 0, next_piece_ = 0, next_found_ = 0;
+    rsc_gpu_watch watch_{};      /* neither rows nor take: none */
+    DeviceArray<unsigned long long> rows_; /* struct rsc_gpu_rows */
+    u32 filling_ = 0, next_found_ = 0;
     std::vector<Stack *> stacks_;
     Work *work_ = nullptr;
     Hprda *hprda_ = nullptr;

@@ -23,6 +23,17 @@ $ for n in 1 3; do gpu five.rsct -q -o gpu.json --threads $n --phases 7 --bins 1
 the same
 the same
 
+# Reads and writes of few threads and then of more than the device has rows for: all as the exact engine counts them.
+$ reusescope gen zipf,lines=500,threads=4,write=0.3 -n 30000 --seed 7 -o few.din -q; reusescope gen uniform,lines=700,threads=300,write=0.2 -n 30000 --seed 8 -o many.rsct -q
+$ for t in few.din many.rsct; do for n in 1 3; do gpu $t -q -o gpu.json --threads $n --max-distance 300; reusescope analyze $t -q -o exact.json --max-distance 300; same gpu.json exact.json; done; done
+the same
+the same
+the same
+the same
+$ grep -c '"tid":299' gpu.json; grep -c '"write"' gpu.json
+1
+1
+
 # A program's recording: code, pairs, objects and call paths.
 $ reusescope run --trace true.rsct -q -o not-used.data -- /bin/true; rm not-used.data
 $ gpu true.rsct -q -o gpu.json; reusescope analyze true.rsct -q -o exact.json; same gpu.json exact.json; grep -c '"pairs":' gpu.json
@@ -62,7 +73,7 @@ $ RSC_EMULATED_MEMORY=64000000 hprda ,local=65536,device=0 zipf.rsct -o not.json
 reusescope: gpu engine: 41.9 MiB of device memory do not hold a block of hp-rda, 841.5 MiB; take a smaller local=
 [1]
 $ RSC_EMULATED_FAIL_AFTER=126 hprda ,device=0 zipf.rsct -o not.json
-reusescope: gpu engine: the device failed (computing): unspecified launch failure
+reusescope: gpu engine: the device failed (*): unspecified launch failure (glob)
 [1]
 $ env -u REUSESCOPE_GPU_PLUGIN lonely/reusescope analyze --engine hp-rda:device=0 zipf.rsct -o not.json
 reusescope: gpu engine: the plugin libreusescope-cuda.so is missing: build it where there is CUDA 12 or newer (make gpu)
@@ -85,7 +96,7 @@ $ RSC_EMULATED_MEMORY=90000 gpu zipf.rsct -o not.json
 reusescope: gpu engine: too many distinct lines for the device: 152 so far, at 63 bytes each, and a chunk, at 92 bytes a reference, do not fit 0.0 MiB; take a larger --line, or another engine
 [1]
 $ RSC_EMULATED_FAIL_AFTER=156 gpu zipf.rsct -o not.json
-reusescope: gpu engine: the device failed (tiles): unspecified launch failure
+reusescope: gpu engine: the device failed (*): unspecified launch failure (glob)
 [1]
 $ ls not.json* reusescope.data*
 ls: cannot access 'not.json*': No such file or directory

@@ -26,6 +26,14 @@ static void begin_alone(struct traced *traced, struct rsc_rng *rng) {
         traced->trace.meta[i] = rsc_meta(rsc_meta_size(traced->trace.meta[i]), RSC_WRITE, 0);
 }
 
+/* In a quarter of the traces the last third has more threads than the device has rows for. */
+static void end_in_a_crowd(struct traced *traced, struct rsc_rng *rng) {
+    if (rsc_rng_below(rng, 4)) return;
+    for (uint32_t i = traced->trace.count / 3 * 2; i < traced->trace.count; i++)
+        traced->trace.meta[i] = rsc_meta(rsc_meta_size(traced->trace.meta[i]), (enum rsc_kind)rsc_rng_below(rng, 3),
+                                         (uint32_t)rsc_rng_below(rng, 2 * RSC_GPU_ROW_THREADS));
+}
+
 static void test_random_traces(void **state) {
     (void)state;
     uint64_t seed = property_seed();
@@ -47,6 +55,7 @@ static void test_random_traces(void **state) {
         /* an access may have 4 KiB, each of its lines a reference */
         traced_make(&traced, &rng, options.line_bytes < 64 ? 3 * options.line_bytes + 2 : 2000);
         begin_alone(&traced, &rng);
+        end_in_a_crowd(&traced, &rng);
         struct rsc_profile *exact = traced_profile(&rsc_engine_exact, &options, NULL, 0, &traced, &rng);
         struct rsc_profile *gpu = traced_profile(&rsc_engine_gpu, &options, NULL, 0, &traced, &rng);
         check_same(exact, gpu);

@@ -137,8 +137,7 @@ static void test_too_many_lines(void **state) {
     const struct rsc_gpu_plugin *plugin;
     char message[RSC_GPU_MESSAGE_BYTES] = "";
     struct rsc_error error;
-    uint64_t *words, next = 0;
-    size_t room;
+    uint64_t next = 0;
     void *session;
     (void)state;
     set_device(1, PLENTY, -1);
@@ -146,10 +145,10 @@ static void test_too_many_lines(void **state) {
     assert_int_equal(plugin->open(&session, &options, message), 0);
     int status = 0;
     while (status == 0 && next < 200000) {
-        uint32_t *tags;
-        status = plugin->buffer(session, &words, &tags, &room, message);
-        for (size_t i = 0; status == 0 && i < room; i++) words[i] = next++;
-        if (status == 0) status = plugin->commit(session, room, message);
+        struct rsc_gpu_block *block;
+        status = plugin->block(session, &block, message);
+        for (size_t i = 0; status == 0 && i < block->room; i++) block->words[i] = next++;
+        if (status == 0) status = plugin->send(session, block, block->room, message);
     }
     assert_int_equal(status, RSC_ELIMIT);
     assert_non_null(strstr(message, "too many distinct lines for the device: "));

@@ -2,10 +2,10 @@
  * engine_gpu.c - exact distances on a GPU: accesses are cut into lines, where a trace is
  * decoded (gpu_part.h) or on their way to the device (gpu_feed.h); the plugin does the rest.
  *
- * The device sums up one stack over all references. Where that is not enough, because
- * there are several threads or kinds of access, or phases, a second binning or code are
- * wanted, it gives back every distance, and gpu_count.h counts them. That begins when the
- * first such reference is pushed.
+ * The device sums up one stack over all references. From the second thread or kind of
+ * access on it also counts rows of these. Where that is not enough, because phases, a
+ * second binning or code are wanted or there are very many threads, it gives back every
+ * distance, and gpu_count.h counts them. Either begins with the first such reference.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct gpu_engine {
     struct rsc_part_kind parts;
     struct rsc_accumulator sum; /* accesses and threads; everything else at the end */
     struct rsc_gpu_count count;
-    int watching; /* every distance comes back, and `count` has begun */
+    enum detail { SUMS, ROWS, OUTCOMES } detail; /* OUTCOMES: every distance comes back, and `count` has begun */
     uint64_t pushed; /* references */
     uint64_t lines[RSC_GPU_FEED_BLOCK]; /* of a block; who used them, and tags */
     uint32_t from[RSC_GPU_FEED_BLOCK], who[RSC_GPU_FEED_BLOCK], tag[RSC_GPU_FEED_BLOCK];
@@ -80,12 +80,14 @@ static int gpu_create(void **state, const struct rsc_engine_options *options, co
     return 0;
 }
 
-/* ---- every distance ---- */
+/* ---- rows, and every distance ---- */
 
-/* Whether references of these threads and kinds, which are pushed next, are more than the device sums up. */
-static int is_more(const struct gpu_engine *engine, uint64_t threads, uint32_t kinds) {
+/* What references of these threads and kinds, which are pushed next, need. */
+static enum detail detail_for(const struct gpu_engine *engine, uint64_t threads, uint32_t kinds) {
     kinds |= engine->sum.kinds_seen;
-    return rsc_gpu_count_wanted(&engine->options) || engine->count.tags.late || threads > 1 || (kinds & (kinds - 1));
+    if (rsc_gpu_count_wanted(&engine->options) || engine->count.tags.late || threads > RSC_GPU_ROW_THREADS)
+        return OUTCOMES;
+    return threads > 1 || (kinds & (kinds - 1)) ? ROWS : SUMS;
 }
 
 /* Moves the device's counts into the accumulator. */
@@ -97,30 +99,60 @@ static void take_result(struct rsc_accumulator *sum, const struct rsc_gpu_result
     memcpy(sum->ri.count, result->ri, sizeof result->ri);
 }
 
-static int begin_watching(struct gpu_engine *engine, struct rsc_error *error) {
-    struct rsc_gpu_watch watch = {.tags = engine->count.tags.late != NULL,
-                                  .intervals = engine->options.bins_per_octave && !engine->options.no_ri,
-                                  .take = rsc_gpu_count_take,
-                                  .context = &engine->count};
+/* Adds the device's rows to those of the accumulator, which are there: they are made before references are pushed. */
+static int take_rows(struct gpu_engine *engine, struct rsc_error *error) {
+    struct rsc_accumulator *sum = &engine->sum;
+    struct rsc_gpu_rows *rows = malloc(sizeof *rows);
+    int status = rows ? rsc_gpu_feed_rows(&engine->feed, rows, error) : rsc_fail_memory(error, "gpu engine");
+    for (uint32_t k = 0; !status && k < RSC_GPU_KINDS && rsc_accumulator_by_kind(sum); k++) {
+        if (!sum->kinds[k].rd.count) continue;
+        sum->kinds[k].cold += rows->kinds[k].cold;
+        for (uint32_t bin = 0; bin < RSC_GPU_FINE_BINS; bin++) sum->kinds[k].rd.count[bin] += rows->kinds[k].rd[bin];
+    }
+    for (uint32_t t = 0; !status && sum->thread_count > 1 && t < sum->thread_count && t < RSC_GPU_ROW_THREADS; t++) {
+        struct rsc_thread_counts *row = &sum->threads[t];
+        row->cold += rows->threads[t].cold;
+        row->references += rows->threads[t].cold;
+        for (uint32_t bin = 0; bin < RSC_GPU_COARSE_BINS; bin++) {
+            row->rd.count[bin] += rows->threads[t].rd[bin];
+            row->references += rows->threads[t].rd[bin];
+        }
+    }
+    free(rows);
+    return status;
+}
+
+static int begin(struct gpu_engine *engine, enum detail detail, struct rsc_error *error) {
+    struct rsc_gpu_watch outcomes = {.tags = engine->count.tags.late != NULL,
+                                     .intervals = engine->options.bins_per_octave && !engine->options.no_ri,
+                                     .take = rsc_gpu_count_take,
+                                     .context = &engine->count};
+    struct rsc_gpu_watch rows = {.rows = 1};
     struct rsc_gpu_result *so_far = malloc(sizeof *so_far);
     if (!so_far) return rsc_fail_memory(error, "gpu engine");
-    int status = rsc_gpu_feed_watch(&engine->feed, &watch, so_far, error);
-    if (!status) {
-        take_result(&engine->sum, so_far);
+    int status = engine->detail == ROWS ? take_rows(engine, error) : 0;
+    if (!status) status = rsc_gpu_feed_watch(&engine->feed, detail == ROWS ? &rows : &outcomes, so_far, error);
+    if (!status) take_result(&engine->sum, so_far);
+    if (!status && detail == OUTCOMES)
         status = rsc_gpu_count_init(&engine->count, &engine->sum, &engine->options, error);
-    }
-    engine->watching = !status;
+    if (!status) engine->detail = detail;
     free(so_far);
     return status;
 }
 
-/* Gives lines to the device, and keeps what is needed to count their outcomes. `tags` may be NULL. */
-static int push_lines(struct gpu_engine *engine, const uint64_t *lines, const uint32_t *who, const uint32_t *tags,
-                      size_t count, struct rsc_error *error) {
-    if (engine->watching && rsc_gpu_count_expect(&engine->count, who, count) < 0)
+/* Before references of these threads and kinds are pushed. */
+static int expect(struct gpu_engine *engine, uint64_t threads, uint32_t kinds, struct rsc_error *error) {
+    if (engine->detail == OUTCOMES) return 0;
+    enum detail needed = detail_for(engine, threads, kinds);
+    return needed > engine->detail ? begin(engine, needed, error) : 0;
+}
+
+/* Keeps what is needed to count the outcomes of references that are pushed next. */
+static int keep_who(struct gpu_engine *engine, const uint32_t *who, size_t count, struct rsc_error *error) {
+    if (engine->detail == OUTCOMES && rsc_gpu_count_expect(&engine->count, who, count) < 0)
         return rsc_fail_memory(error, "gpu engine");
     engine->pushed += count;
-    return rsc_gpu_feed_push_lines(&engine->feed, lines, tags, count, error);
+    return 0;
 }
 
 /* ---- batches ---- */
@@ -143,18 +175,17 @@ static int gpu_push(void *state, const struct rsc_batch *batch, struct rsc_error
     struct rsc_reference_cursor cursor;
     uint32_t count;
     int status = rsc_late_tags_give(&engine->count.tags, batch, engine->pushed > 0, error);
-    if (!status && batch->count && !engine->watching && is_more(engine, threads_of(batch), kinds_of(batch)))
-        status = begin_watching(engine, error);
+    if (!status && batch->count) status = expect(engine, threads_of(batch), kinds_of(batch), error);
     if (status < 0) return status;
     if (rsc_accumulator_see_threads(&engine->sum, batch) < 0) return rsc_fail_memory(error, "thread rows");
     engine->sum.accesses += batch->count;
     rsc_references_start(&cursor, batch, engine->feed.line_shift);
     while (!status && (count = rsc_references_fill(&cursor, engine->lines, engine->from, RSC_GPU_FEED_BLOCK)) > 0) {
         const uint32_t *tags = engine->count.tags.late ? engine->tag : NULL;
-        for (uint32_t i = 0; engine->watching && i < count; i++)
-            engine->who[i] = rsc_meta_who(batch->meta[engine->from[i]]);
+        for (uint32_t i = 0; i < count; i++) engine->who[i] = rsc_meta_who(batch->meta[engine->from[i]]);
         for (uint32_t i = 0; tags && i < count; i++) engine->tag[i] = engine->count.tags.tag[engine->from[i]];
-        status = push_lines(engine, engine->lines, engine->who, tags, count, error);
+        status = keep_who(engine, engine->who, count, error);
+        if (!status) status = rsc_gpu_feed_push_lines(&engine->feed, engine->lines, engine->who, tags, count, error);
     }
     return status;
 }
@@ -163,7 +194,7 @@ static int gpu_push(void *state, const struct rsc_batch *batch, struct rsc_error
 
 static void *part_create(const void *context) {
     const struct gpu_engine *engine = context;
-    return rsc_gpu_part_new(engine->feed.line_shift);
+    return rsc_gpu_part_new(&engine->feed);
 }
 
 static void part_begin(void *part) { rsc_gpu_part_begin(part); }
@@ -182,17 +213,21 @@ static const struct rsc_part_kind *gpu_parts(void *state) {
 
 static int gpu_push_part(void *state, void *made, const struct rsc_batch *batch, struct rsc_error *error) {
     struct gpu_engine *engine = state;
-    const struct rsc_gpu_part *part = made;
+    struct rsc_gpu_part *part = made;
     const struct rsc_batch names = {.threads = batch->threads, .thread_count = batch->thread_count};
-    if (part->count && !engine->watching && is_more(engine, part->threads_seen, part->kinds_seen)) {
-        int status = begin_watching(engine, error);
-        if (status < 0) return status;
-    }
+    int status = part->filled_count ? expect(engine, part->threads_seen, part->kinds_seen, error) : 0;
+    if (status < 0) return status;
     if (rsc_accumulator_need_rows(&engine->sum, part->threads_seen, part->kinds_seen) < 0 ||
         rsc_accumulator_see_threads(&engine->sum, &names) < 0)
         return rsc_fail_memory(error, "thread rows");
     engine->sum.accesses += batch->count;
-    return push_lines(engine, part->lines, part->who, NULL, part->count, error);
+    for (size_t i = 0; !status && i < part->filled_count; i++) {
+        struct rsc_gpu_filled *filled = &part->filled[i];
+        if (engine->detail != SUMS) rsc_gpu_filled_mix(filled);
+        status = keep_who(engine, filled->block->who, filled->count, error);
+        if (!status) status = rsc_gpu_feed_send(&engine->feed, filled->block, filled->count, error);
+    }
+    return status;
 }
 
 /* ---- the end ---- */
@@ -203,10 +238,11 @@ static int gpu_finish(void *state, struct rsc_profile **out, struct rsc_error *e
     struct rsc_gpu_result *result = malloc(sizeof *result);
     if (!result) return rsc_fail_memory(error, "gpu engine");
     int status = rsc_gpu_feed_finish(&engine->feed, result, NULL, error);
-    if (!status && engine->watching && rsc_gpu_count_end(&engine->count) < 0)
+    if (!status && engine->detail == ROWS) status = take_rows(engine, error);
+    if (!status && engine->detail == OUTCOMES && rsc_gpu_count_end(&engine->count) < 0)
         status = rsc_fail_memory(error, "gpu engine");
     if (!status) {
-        assert(!engine->watching ||
+        assert(engine->detail != OUTCOMES ||
                (sum->references == result->references && sum->cold == result->distinct &&
                 sum->rd_capped == result->rd_capped && !memcmp(sum->rd.count, result->rd, sizeof result->rd)));
         take_result(sum, result);

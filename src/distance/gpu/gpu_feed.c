@@ -23,77 +23,58 @@ int rsc_gpu_feed_open(struct rsc_gpu_feed *feed, const struct rsc_gpu_options *o
 void rsc_gpu_feed_close(struct rsc_gpu_feed *feed) {
     if (feed->plugin) feed->plugin->close(feed->session);
     feed->plugin = NULL;
-    rsc_pool_free(feed->copiers);
-    feed->copiers = NULL;
 }
 
-/* Passes the buffer to the device. */
-static int commit(struct rsc_gpu_feed *feed, struct rsc_error *error) {
-    if (!feed->words) return 0;
-    int status = feed->plugin->commit(feed->session, feed->filled, feed->message);
-    feed->words = NULL;
-    feed->filled = feed->room = 0;
-    return explain(feed, status, error);
+int rsc_gpu_feed_block(const struct rsc_gpu_feed *feed, struct rsc_gpu_block **block, struct rsc_error *error) {
+    char message[RSC_GPU_MESSAGE_BYTES];
+    int status = feed->plugin->block(feed->session, block, message);
+    return status < 0 ? rsc_fail(error, status, "%s", message) : 0;
 }
 
-/* Gets another buffer if the present one is full. */
-static int make_room(struct rsc_gpu_feed *feed, struct rsc_error *error) {
-    if (feed->filled < feed->room) return 0;
-    int status = commit(feed, error);
+/* Passes the block being filled to the device. */
+static int send_filled(struct rsc_gpu_feed *feed, struct rsc_error *error) {
+    struct rsc_gpu_block *block = feed->block;
+    if (!block) return 0;
+    feed->block = NULL;
+    return explain(feed, feed->plugin->send(feed->session, block, feed->filled, feed->message), error);
+}
+
+int rsc_gpu_feed_send(struct rsc_gpu_feed *feed, struct rsc_gpu_block *block, size_t count, struct rsc_error *error) {
+    int status = send_filled(feed, error);
     if (status < 0) return status;
-    return explain(feed, feed->plugin->buffer(feed->session, &feed->words, &feed->tags, &feed->room, feed->message),
-                   error);
+    return explain(feed, feed->plugin->send(feed->session, block, count, feed->message), error);
+}
+
+/* Gets another block if the present one is full. */
+static int make_room(struct rsc_gpu_feed *feed, struct rsc_error *error) {
+    if (feed->block && feed->filled < feed->block->room) return 0;
+    int status = send_filled(feed, error);
+    feed->filled = 0;
+    return status < 0 ? status : rsc_gpu_feed_block(feed, &feed->block, error);
 }
 
 int rsc_gpu_feed_watch(struct rsc_gpu_feed *feed, const struct rsc_gpu_watch *watch, struct rsc_gpu_result *so_far,
                        struct rsc_error *error) {
-    int status = commit(feed, error);
+    int status = send_filled(feed, error);
     return status < 0 ? status : explain(feed, feed->plugin->watch(feed->session, watch, so_far, feed->message), error);
 }
 
-/*
- * Where many threads decode, several copy. On 16 cores and an H200, 256 Mi references, M/s with one and with four: uniform
- * .rsct 526-565 and 727-745, zipf 498-577 and 764-769, raw64 777-833 and 743-766.
- */
-#define COPIERS 4u
-#define COPY_WORDS 32768u /* by a thread at a time */
-#define COPY_LEAST (2 * COPY_WORDS)
-
-struct copy {
-    uint64_t *to;
-    const uint64_t *from;
-    size_t count;
-};
-
-static void copy_some(void *context, size_t index) {
-    const struct copy *copy = context;
-    size_t first = index * COPY_WORDS, count = copy->count - first < COPY_WORDS ? copy->count - first : COPY_WORDS;
-    memcpy(copy->to + first, copy->from + first, count * sizeof *copy->to);
+int rsc_gpu_feed_rows(struct rsc_gpu_feed *feed, struct rsc_gpu_rows *rows, struct rsc_error *error) {
+    int status = send_filled(feed, error);
+    return status < 0 ? status : explain(feed, feed->plugin->rows(feed->session, rows, feed->message), error);
 }
 
-static void copy_lines(struct rsc_gpu_feed *feed, uint64_t *to, const uint64_t *from, size_t count) {
-    struct copy copy = {to, from, count};
-    if (count >= COPY_LEAST && !feed->copiers && rsc_pool_cpu_count() >= 2 * COPIERS)
-        (void)rsc_pool_new(&feed->copiers, COPIERS, NULL); /* without them it takes longer */
-    if (count >= COPY_LEAST && feed->copiers)
-        rsc_pool_for(feed->copiers, (count + COPY_WORDS - 1) / COPY_WORDS, copy_some, &copy);
-    else memcpy(to, from, count * sizeof *to);
-}
-
-int rsc_gpu_feed_push_lines(struct rsc_gpu_feed *feed, const uint64_t *lines, const uint32_t *tags, size_t count,
-                            struct rsc_error *error) {
-    while (count) {
+int rsc_gpu_feed_push_lines(struct rsc_gpu_feed *feed, const uint64_t *lines, const uint32_t *who, const uint32_t *tags,
+                            size_t count, struct rsc_error *error) {
+    for (size_t done = 0, part; done < count; done += part) {
         int status = make_room(feed, error);
         if (status < 0) return status;
-        size_t part = feed->room - feed->filled < count ? feed->room - feed->filled : count;
-        copy_lines(feed, feed->words + feed->filled, lines, part);
-        if (tags) {
-            memcpy(feed->tags + feed->filled, tags, part * sizeof *tags);
-            tags += part;
-        }
+        struct rsc_gpu_block *block = feed->block;
+        part = block->room - feed->filled < count - done ? block->room - feed->filled : count - done;
+        memcpy(block->words + feed->filled, lines + done, part * sizeof *lines);
+        memcpy(block->who + feed->filled, who + done, part * sizeof *who);
+        if (tags) memcpy(block->tags + feed->filled, tags + done, part * sizeof *tags);
         feed->filled += part;
-        lines += part;
-        count -= part;
     }
     return 0;
 }
@@ -104,8 +85,8 @@ int rsc_gpu_feed_push(struct rsc_gpu_feed *feed, const struct rsc_batch *batch, 
     for (;;) {
         int status = make_room(feed, error);
         if (status < 0) return status;
-        size_t room = feed->room - feed->filled;
-        uint32_t count = rsc_references_fill(&cursor, feed->words + feed->filled, feed->from,
+        size_t room = feed->block->room - feed->filled;
+        uint32_t count = rsc_references_fill(&cursor, feed->block->words + feed->filled, feed->from,
                                              room < RSC_GPU_FEED_BLOCK ? (uint32_t)room : RSC_GPU_FEED_BLOCK);
         if (!count) return 0;
         feed->filled += count;
@@ -114,7 +95,7 @@ int rsc_gpu_feed_push(struct rsc_gpu_feed *feed, const struct rsc_batch *batch, 
 
 int rsc_gpu_feed_finish(struct rsc_gpu_feed *feed, struct rsc_gpu_result *result, struct rsc_gpu_bounds *bounds,
                         struct rsc_error *error) {
-    int status = commit(feed, error);
+    int status = send_filled(feed, error);
     if (!status) status = explain(feed, feed->plugin->finish(feed->session, result, feed->message), error);
     if (!status && bounds) status = explain(feed, feed->plugin->bounds(feed->session, bounds, feed->message), error);
     return status;

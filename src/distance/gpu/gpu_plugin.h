@@ -5,12 +5,12 @@
  * session takes one stream of words (addresses) and computes exact distances for each
  * of its stacks. A stack has a line size (the line of a word is word >> line_shift)
  * and may take only the lines of a sample: distances are then among the sample's
- * lines, intervals in the whole stream. What the device does not sum up itself is
- * counted from the outcome of every reference (watch()).
+ * lines, intervals in the whole stream. By kind and thread it counts when it is asked
+ * to; what it does not count itself is counted from the outcome of every reference (watch()).
  *
  * Every function that can fail returns 0 or a negative RSC_E... code and fills
  * `message` with one line. After a failure a session can only be closed. A session
- * belongs to one thread at a time.
+ * belongs to one thread at a time; only block() may be called by any, at any time.
  */
 #ifndef RSC_DISTANCE_GPU_GPU_PLUGIN_H
 #define RSC_DISTANCE_GPU_GPU_PLUGIN_H
@@ -22,12 +22,16 @@
 extern "C" {
 #endif
 
-#define RSC_GPU_PLUGIN_VERSION 3u
+#define RSC_GPU_PLUGIN_VERSION 4u
 #define RSC_GPU_PLUGIN_FILE "libreusescope-cuda.so"
 #define RSC_GPU_PLUGIN_SYMBOL "rsc_gpu_plugin"
 #define RSC_GPU_STACKS_MAX 16u
 #define RSC_GPU_BINS 4480u /* RSC_BINS_FINE */
 #define RSC_GPU_MESSAGE_BYTES 400u
+#define RSC_GPU_KINDS 4u           /* RSC_KIND_SLOTS */
+#define RSC_GPU_ROW_THREADS 256u   /* rows of threads, at most */
+#define RSC_GPU_FINE_BINS 2432u    /* RSC_BINS_FINE, and below RSC_BINS_COARSE, of a 32-bit distance */
+#define RSC_GPU_COARSE_BINS 124u
 
 struct rsc_gpu_stack {
     uint32_t line_shift; /* log2 of the line size, 0 to 12 */
@@ -85,7 +89,26 @@ struct rsc_gpu_outcomes {
     const uint64_t *ri; /* 0 for a first use; NULL: not wanted */
 };
 
+/* What the device counts by kind of access and by thread. Distances from the cap on are counted as the cap. */
+struct rsc_gpu_rows {
+    struct {
+        uint64_t cold, rd[RSC_GPU_FINE_BINS];
+    } kinds[RSC_GPU_KINDS];
+    struct {
+        uint64_t cold, rd[RSC_GPU_COARSE_BINS];
+    } threads[RSC_GPU_ROW_THREADS];
+};
+
+/* Page-locked columns that the device copies from. A block is the session's; whoever asked for it fills it. */
+struct rsc_gpu_block {
+    uint64_t *words;
+    uint32_t *tags; /* NULL: words have none */
+    uint32_t *who; /* rsc_meta_who(); copied only while the device counts rows */
+    size_t room;
+};
+
 struct rsc_gpu_watch {
+    uint32_t rows; /* 1: count by kind and thread, on the device; nothing else below is set */
     uint32_t tags; /* 1: words have tags; only before the first word */
     uint32_t intervals; /* 1: outcomes have ri */
     /*
@@ -122,16 +145,18 @@ struct rsc_gpu_plugin {
     int (*reserve)(void *session, uint64_t words, uint64_t lines, char *message);
 
     /*
-     * From the next word on every reference's outcome goes to watch->take. `so_far` is of the references before. Once, for
-     * one stack of all lines; the result of finish() is of all references.
+     * From the next word on rows are counted, or every reference's outcome goes to watch->take. `so_far` is of the
+     * references before. For one stack of all lines, once each, rows first; the result of finish() is of all references.
      */
     int (*watch)(void *session, const struct rsc_gpu_watch *watch, struct rsc_gpu_result *so_far, char *message);
 
-    /* Room for the caller's next words, and their tags (NULL: none), in memory the device can copy from; *room is at
-     * least 1. */
-    int (*buffer)(void *session, uint64_t **words, uint32_t **tags, size_t *room, char *message);
-    /* The first `count` words of the buffer are filled. */
-    int (*commit)(void *session, size_t count, char *message);
+    /* The rows counted so far, zeros without watch->rows. */
+    int (*rows)(void *session, struct rsc_gpu_rows *rows, char *message);
+
+    /* A block to fill, for any thread. It waits where many blocks are being copied. */
+    int (*block)(void *session, struct rsc_gpu_block **block, char *message);
+    /* The block's first `count` words are the session's next. The block goes back to the session. */
+    int (*send)(void *session, struct rsc_gpu_block *block, size_t count, char *message);
 
     /* Words owned by the caller, valid until finish() returns, without tags. The copy only overlaps from page-locked
      * memory. */
