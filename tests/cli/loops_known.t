@@ -594,3 +594,28 @@ member:8 2000 125
 returned:10 2000 250
 pointed:11 a may change through its address
 inside:12 a call of posix_memalign, whose body is not in the source
+
+# Two names of one block are one array: p = q = malloc(), and a block that a global keeps. A structure of an unknown place is no
+# array at all; a while loop whose bound the data changes has no known length.
+$ cat > names.c <<'END'
+> #include <stdlib.h>
+> enum { N = 1000 };
+> void both(void) { double *p, *q; p = q = malloc(8 * N); for (int i = 0; i < N; i++) p[i] = q[i]; }
+> static double *cache;
+> static double *make(void) { double *p = malloc(8 * N); cache = p; return p; }
+> void kept(void) { double *p = make(); for (int i = 0; i < N; i++) p[i] = cache[i]; }
+> static double *plain(void) { double *p = malloc(8 * N); return p; }
+> void apart(void) { double *p = plain(), *q = plain(); for (int i = 0; i < N; i++) p[i] = q[i]; }
+> END
+$ cat > nodes.c <<'END'
+> struct node { struct node *next; double v; };
+> struct node *find(int);
+> void linked(void) { struct node *n = find(1); static double a[512], b[512]; n->next = find(2); for (int i = 0; i < 512; i++) a[i] = b[i]; }
+> void shrinking(double *a, double *b) { int i = 0, j = 63; while (i < j) { a[i] = 0; i++; if (b[i] > 0) j--; } }
+> END
+$ count names.c; count nodes.c
+both:3 2000 125
+kept:6 2000 125
+apart:8 2000 250
+linked:3 1024 128
+shrinking:4 a while loop whose trip count is not known: j, a bound or step of the loop, is changed in the loop; only for loops inside it are analysed

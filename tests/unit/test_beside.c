@@ -153,6 +153,37 @@ static void with_fewer_cores_the_order_of_analysis_counts(void **state) {
     stop();
 }
 
+/*
+ * The other thread uses the line 40 references after its sample, and the first one 2,000 later or never: the other one's
+ * use counts, and the sample does not wait for ever.
+ */
+static void another_threads_use_counts_at_any_later_time(void **state) {
+    (void)state;
+    for (int again = 0; again < 2; again++) {
+        const struct rsc_sample_place place = {.pc = 0x99};
+        start();
+        show(OTHER, SHOWN_MOST);
+        rsc_sampler_show(&all.sampler->threads[0], 0, OWN, 0);
+        all.sampler->threads[0].countdown = 1;
+        use(SAMPLED);
+        for (uint64_t i = 0; i < 40; i++) use(OWN + i);
+        rsc_sampler_lock(all.sampler);
+        assert_int_equal(all.sampler->shared.active, 1);
+        assert_int_equal(
+            rsc_sampler_touch_shared(all.sampler, all.sampler->shared.oldest, &all.sampler->threads[1], &place), 0);
+        rsc_sampler_unlock(all.sampler);
+        all.last[1] = (struct rsc_sample_record){0};
+        for (uint64_t i = 0; i < (again ? 2000 : TOUCHED_LOOK + 1); i++) use(OWN + 40 + i);
+        if (again) use(SAMPLED);
+        else rsc_sampler_judge(all.sampler, 0);
+        assert_int_equal(all.sampler->shared.active, 0);
+        assert_int_equal(all.last[1].outcome, RSC_SAMPLE_REUSED);
+        assert_int_equal(all.last[1].reuse.pc, 0x99);
+        assert_in_range(all.last[1].distance, 0, 40);
+        stop();
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_lines_are_counted_at_the_pace_of_their_thread),
@@ -161,6 +192,7 @@ int main(void) {
         cmocka_unit_test(the_other_thread_is_first),
         cmocka_unit_test(a_thread_that_waits_does_nothing_beside),
         cmocka_unit_test(with_fewer_cores_the_order_of_analysis_counts),
+        cmocka_unit_test(another_threads_use_counts_at_any_later_time),
     };
     return cmocka_run_group_tests_name("beside", tests, NULL, NULL);
 }

@@ -259,7 +259,9 @@ static int is_unnumbered(const struct rsc_drain *drain, uint32_t i) {
     const struct rsc_slot *slot = &drain->ring->slots[i];
     if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_FREE) return 0;
     if (!has_written(drain, i) && __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) == cursor->consumed) return 0;
-    return !cursor->generation || cursor->generation != slot->generation;
+    if (cursor->count || cursor->rebuilt.under_way)
+        return 0; /* its words are being taken: the program changed its ids */
+    return slot->generation && cursor->generation != slot->generation;
 }
 
 /*

@@ -196,11 +196,15 @@ static uint64_t guard_of(struct rsc_drain *drain, struct rsc_drain_cursor *curso
 
 /* ---- which threads ---- */
 
-/* In 256ths of a nanosecond, in which a core makes several references. */
+/*
+ * In 256ths of a nanosecond, in which a core makes several references. They are compared within a run, so 2^55 ns more
+ * or less are the same: the machine may have been up for years.
+ */
+#define SAME_NS ((1ull << 55) - 1)
 static uint64_t time_of(const struct rsc_drain_cursor *cursor) {
-    return cursor->start_ns * 256 + cursor->passed * cursor->step_ns_256;
+    return (cursor->start_ns & SAME_NS) * 256 + cursor->passed * cursor->step_ns_256;
 }
-static uint64_t in_256ths(uint64_t ns) { return ns == NEVER ? NEVER : ns * 256; }
+static uint64_t in_256ths(uint64_t ns) { return ns == NEVER ? NEVER : (ns & SAME_NS) * 256; }
 
 /* Segments that just began may have run at the same time as those of other threads. */
 static void note_overlaps(struct rsc_drain *drain) {

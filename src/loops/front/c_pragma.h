@@ -34,7 +34,7 @@ struct rsc_omp {
     enum rsc_omp_schedule schedule;
     struct rsc_omp_number chunk, collapse, num_threads, condition; /* condition: of `if` */
     int nowait, ordered;
-    const char *private_names; /* " i j tmp ": of private, firstprivate, lastprivate, linear and reduction */
+    const char *private_names; /* " i j tmp ": of private, firstprivate, lastprivate, copyin, linear and reduction */
     const char *first_names;   /* those of firstprivate, whose values are copied before */
     const char *copied_names;  /* those of lastprivate, copyin and reduction */
     const char *reduced;       /* "hist[0:N]": the array section of a reduction; NULL: none */

@@ -26,7 +26,7 @@ static void pointer_of(struct front *front, CXCursor cursor, struct place *place
         return;
     }
     front_eval(front, cursor, &value);
-    *place = (struct place){.is_memory = 1};
+    *place = (struct place){.is_memory = 1, .array = UINT32_MAX};
     if (value.kind != VALUE_POINTER) {
         opaque(place, value.kind == VALUE_OPAQUE ? value.reason : "a number is used as a pointer");
         return;

@@ -205,6 +205,7 @@ static void bind_parameters(struct front *front, CXCursor definition, const stru
         } else if (value.kind == VALUE_NUMBER) {
             value_opaque(&value, "%.60s is not an integer", front_name(front, parameter));
         }
+        value.is_fresh = 0; /* the parameter points there */
         if ((binding = front_variable(front, parameter))) {
             front_bind(front, binding, &value);
             binding->in_parallel = front->in_parallel;

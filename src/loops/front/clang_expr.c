@@ -168,6 +168,11 @@ static void eval_binary(struct front *front, CXCursor cursor, struct value *valu
         front_eval(front, kids.item[1], value);
         front_convert(front, front_type(front, kids.item[0]), value);
         front_store(front, kids.item[0], value, 0);
+        if (value->is_fresh) { /* now the target points there: p = q = malloc() */
+            value->is_fresh = 0;
+            if (front_kind(front, front_strip(front, kids.item[0])) == CXCursor_DeclRefExpr)
+                front_eval(front, kids.item[0], value);
+        }
         return;
     }
     if (op == CXBinaryOperator_LAnd || op == CXBinaryOperator_LOr) return eval_logical(front, cursor, kids, value);

@@ -447,6 +447,7 @@ int header_read_while(struct front *front, struct header *header) {
     if (choose_variable(front, header->condition, header) || read_condition(front, header->condition, header))
         return -1;
     if (front->touches != touches) return refuse(header, "its condition accesses memory in every iteration");
+    if (refuse_changing_bound(front, header, header->condition)) return -1;
     if (header->form == LOOP_WHILE) return 0;
     struct value last = header->last;
     if (header->first.count != 1 || value_affine(front, &last, &way) || value_affine(front, &header->first, &first) ||

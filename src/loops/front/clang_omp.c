@@ -255,6 +255,7 @@ static void single(struct front *front, struct rsc_omp *omp, CXCursor statement)
     node->nowait = omp->nowait || omp->is_master;
     front->at = node;
     front->in_single++;
+    front_copies_write(front, statement);
     front_statement(front, statement);
     front->in_single--;
     front->at = at;

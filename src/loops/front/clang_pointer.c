@@ -27,6 +27,12 @@ void front_return_fresh(struct front *front, CXCursor definition, struct value *
         front->clang.Cursor_getStorageClass(origin->variable) == CX_SC_Static ||
         !front->clang.equalCursors(front->clang.getCursorSemanticParent(origin->variable), definition))
         return;
+    for (size_t i = 0; i < front->binding_count; i++) { /* a pointer that stays may have it too */
+        const struct binding *binding = &front->binding[i];
+        if (binding->value.kind == VALUE_POINTER && binding->value.array == value->array &&
+            !front->clang.equalCursors(front->clang.getCursorSemanticParent(binding->variable), definition))
+            return;
+    }
     value_opaque(value, "the result of %.60s is not known", front_name(front, definition));
     value->is_fresh = 1;
 }
@@ -44,12 +50,21 @@ void front_stored(struct front *front, uint32_t array, int64_t offset, CXType ty
     if (type.kind != CXType_Record && value->kind != VALUE_POINTER &&
         (type.kind != CXType_Pointer || value->kind == VALUE_NUMBER)) /* NULL */
         return;
+    if (array == UINT32_MAX) return; /* there was no memory for it */
     for (uint32_t i = front->function_arrays; is_fresh(value) && i < front->program->array_count; i++)
         if (front->origin[i].holder == array && front->origin[i].holder_offset == offset)
             front->origin[i].holder_offset = INT64_MIN; /* other pointers to the old memory keep it */
     if (is_fresh(value)) return;
     front->stores += !front->origin[array].pointers_stored;
     front->origin[array].pointers_stored = 1;
+}
+
+/* Whether a variable is initialised where it is declared, in a function, method or lambda. */
+static int is_local(struct front *front, CXCursor variable) {
+    enum CXCursorKind parent = front_kind(front, front->clang.getCursorSemanticParent(variable));
+    return parent == CXCursor_FunctionDecl || parent == CXCursor_CXXMethod || parent == CXCursor_Constructor ||
+           parent == CXCursor_Destructor || parent == CXCursor_ConversionFunction ||
+           parent == CXCursor_FunctionTemplate || parent == CXCursor_LambdaExpr;
 }
 
 /* An array or pointer that is not the function's own. */
@@ -106,8 +121,7 @@ void front_check_initial(struct front *front, uint32_t array) {
     CXCursor variable = origin->variable, definition = front->clang.getCursorDefinition(variable);
     if (!front->clang.Cursor_isNull(definition)) variable = definition;
     CXCursor start = front->clang.Cursor_getVarDeclInitializer(variable);
-    int local = front_kind(front, front->clang.getCursorSemanticParent(variable)) == CXCursor_FunctionDecl &&
-                front->clang.Cursor_getStorageClass(variable) != CX_SC_Static; /* initialised where it is declared */
+    int local = is_local(front, variable) && front->clang.Cursor_getStorageClass(variable) != CX_SC_Static;
     if (!local && !front->clang.Cursor_isNull(start)) store_values(front, array, start);
 }
 
@@ -116,8 +130,7 @@ int front_first_pointer(struct front *front, CXCursor variable, struct value *va
     CXCursor start =
         front->clang.Cursor_getVarDeclInitializer(front->clang.Cursor_isNull(definition) ? variable : definition);
     if (front_kind(front, variable) != CXCursor_VarDecl || front->clang.Cursor_isNull(start) ||
-        front->clang.Cursor_getStorageClass(variable) == CX_SC_Auto ||
-        front_kind(front, front->clang.getCursorSemanticParent(variable)) == CXCursor_FunctionDecl)
+        front->clang.Cursor_getStorageClass(variable) == CX_SC_Auto || is_local(front, variable))
         return 0;
     front_eval(front, start, value);
     if (value->kind == VALUE_NUMBER || is_fresh(value)) return 0;

@@ -362,7 +362,8 @@ void rsc_asm_tell_from(uint64_t addr, uint64_t word, uint64_t caller) {
     if (!was_busy && !come_in(local)) return;
     local->busy = 1;
     if (local->attached && caller) rsc_asm_sampled_put(local, caller, rsc_record_word(RSC_RECORD_CALLER, 1, 0));
-    if (local->attached) rsc_asm_sampled_event(local, &rsc_asm_thread, addr, word);
+    if (local->attached && was_busy) rsc_asm_sampled_put(local, addr, word); /* a handler interrupted the sampler */
+    else if (local->attached) rsc_asm_sampled_event(local, &rsc_asm_thread, addr, word);
     errno = kept;
     if (!was_busy) go_out();
     not_busy(was_busy);

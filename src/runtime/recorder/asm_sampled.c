@@ -49,7 +49,7 @@
 #define BUFFER_LEAST 64u /* words */
 #define BUFFER_MOST 2048u
 #define WAIT_NS 200000
-#define PUBLISH_AFTER_NS 20000000 /* samples are not merged by time: a block may take long */
+#define PUBLISH_AFTER_NS 20000000 /* marks order samples among threads: a block may take long */
 #define THREADS_MOST RSC_RING_SLOTS
 #define THREADS_LEAST 64u
 
@@ -185,6 +185,7 @@ static void look(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct rsc_sampled_thread *state = state_of(local);
     struct rsc_slot *slot = local->writer.slot;
     uint64_t before = state->references;
+    const int was_fast = state->fast_counts; /* the first words count references made in fast mode */
     if (!local->recording || !thread->next) return;
     uint32_t count = (uint32_t)(thread->next - slot->raw);
     const uint64_t took = rsc_sampler_ticks() - state->buffer_since;
@@ -198,7 +199,7 @@ static void look(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     clear(slot->raw, count);
     thread->next = slot->raw;
     fit_buffer(state, count, state->references - before);
-    rsc_sampler_keep_pace(own, state->references - before, took);
+    if (!was_fast) rsc_sampler_keep_pace(own, state->references - before, took);
     rsc_sampler_is_alive(own);
     state->buffer_since = rsc_sampler_ticks();
     tell_counts(local, state);

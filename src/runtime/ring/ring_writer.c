@@ -140,7 +140,7 @@ static int try_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uin
         uint32_t unused = RSC_SLOT_FREE, state = __atomic_load_n(&slot->state, __ATOMIC_RELAXED);
         if (state == RSC_SLOT_ENDED || state == RSC_SLOT_LEAVING) taken = 2;
         if (state != RSC_SLOT_FREE) continue;
-        /* The parent reads pid and tid only with a published block, which comes later. */
+        /* The parent reads pid and tid only once the thread has written something, which comes later. */
         if (!__atomic_compare_exchange_n(&slot->state, &unused, RSC_SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
         slot->pid = pid;

@@ -131,6 +131,12 @@ static void judge_shared(struct rsc_sampler *sampler, uint64_t now) {
 void rsc_sampler_judge(struct rsc_sampler *sampler, uint32_t slot) {
     struct sampler_thread *thread = &sampler->threads[slot], *other;
     uint32_t waiting = PARK_WAITING;
+    const uint64_t touched_due = load_relaxed(&thread->touched_due);
+    if (touched_due && load_relaxed(&thread->references) >= touched_due) {
+        rsc_sampler_lock(sampler);
+        rsc_sampler_end_touched(sampler, thread, 0);
+        rsc_sampler_unlock(sampler);
+    }
     if (sampler->options.burst < 2) return;
     uint64_t now = everybodys_references(sampler);
     judge_private(sampler, thread, now);
@@ -454,6 +460,7 @@ void rsc_sampler_thread_end(struct rsc_sampler *sampler, uint32_t slot) {
     if (is_parallel(sampler) && has_shared_stack(sampler)) {
         rsc_sampler_lock(sampler);
         rsc_sampler_merge_log(sampler, thread);
+        rsc_sampler_end_touched(sampler, thread, 1);
         rsc_sampler_unlock(sampler);
     }
     hand_over(&thread->references, &sampler->ended_references);

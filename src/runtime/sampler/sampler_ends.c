@@ -195,6 +195,10 @@ static void end_far(struct rsc_sampler *sampler, uint32_t sample, const struct r
 
 void rsc_sampler_end_beside(struct rsc_sampler *sampler, uint32_t sample, const struct rsc_beside *beside,
                             const struct rsc_sample_place *reuse) {
+    if (beside->others > 0 && sampler->shared_facts[sample].is_touched) {
+        rsc_sampler_end_shared(sampler, sample, RSC_SAMPLE_REUSED, reuse); /* another thread was first */
+        return;
+    }
     if (beside->others > 0) {
         end_far(sampler, sample, beside, reuse);
         return;
@@ -213,9 +217,27 @@ int rsc_sampler_touch_shared(struct rsc_sampler *sampler, uint32_t sample, const
         return 1;
     }
     if (facts->is_touched) return 0;
+    struct sampler_thread *owner = &sampler->threads[facts->by - sampler->threads];
+    if (!load_relaxed(&owner->touched_due))
+        store_relaxed(&owner->touched_due, load_relaxed(&owner->references) + TOUCHED_LOOK);
     facts->is_touched = 1;
     facts->toucher = place ? *place : (struct rsc_sample_place){0};
     facts->touched = rsc_active_distance(&sampler->shared, sample);
     facts->touched_interval = everybodys_references(sampler) - facts->born;
     return 0;
+}
+
+void rsc_sampler_end_touched(struct rsc_sampler *sampler, struct sampler_thread *thread, int all) {
+    struct rsc_active_samples *set = &sampler->shared;
+    const uint64_t references = load_relaxed(&thread->references);
+    uint64_t due = 0;
+    for (uint32_t sample = set->active ? set->oldest : RSC_NO_SAMPLE, newer; sample != RSC_NO_SAMPLE; sample = newer) {
+        const struct sample_facts *facts = &sampler->shared_facts[sample];
+        newer = set->newer[sample];
+        if (!facts->is_touched || facts->by != thread) continue;
+        if (all || references - facts->own > BESIDE_MOST)
+            rsc_sampler_end_shared(sampler, sample, RSC_SAMPLE_REUSED, NULL);
+        else due = references + TOUCHED_LOOK;
+    }
+    store_relaxed(&thread->touched_due, due);
 }

@@ -22,6 +22,7 @@
 enum { PARK_NOT, PARK_WAITING, PARK_BUSY };
 
 #define SHOWN_MOST 512u  /* references that a thread shows others (sampler_beside.c) */
+#define TOUCHED_LOOK 4096u /* references of a thread after which it ends its samples that others touched */
 #define BESIDE_MOST 512u /* references of a thread until a reuse for which others are looked at one by one */
 #define BESIDE_FAR 65536u /* the same for all together */
 #define MET_MOST 4096u
@@ -122,6 +123,7 @@ struct sampler_thread {
     uint64_t oldest; /* when its oldest sample was born, and 1; 0: it has none */
     uint64_t oldest_weight; /* << 1 | kept */
     uint64_t due; /* references of all threads at which `unjudged` is judged */
+    uint64_t touched_due; /* own references at which samples that others touched are ended; 0: there are none */
     uint64_t references, analysed, samples, lost_logs; /* written only by the owner */
     uint64_t log_head; /* entries written */
     struct log_entry *log; /* ring */
@@ -311,6 +313,9 @@ void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32
 /* The same for a shared one, by a reuse in its own thread that looked at what others did beside it. */
 void rsc_sampler_end_beside(struct rsc_sampler *sampler, uint32_t sample, const struct rsc_beside *beside,
                             const struct rsc_sample_place *reuse);
+
+/* Ends the thread's shared samples that others touched, if it can no longer have used the line first; or all. Locked. */
+void rsc_sampler_end_touched(struct rsc_sampler *sampler, struct sampler_thread *thread, int all);
 
 /*
  * `thread` used the line of a shared sample; at `place`, if that is known. Ends the sample, or leaves that to its own
