@@ -163,11 +163,14 @@ template <class T> static T *page_locked(u64 count) {
 /* The one that has been copied longest, if there are enough of them; else a new one. */
 rsc_gpu_block *Session::block() {
     begin();
-    std::lock_guard<std::mutex> hold(lock_);
-    Block *block;
+    std::unique_lock<std::mutex> hold(lock_);
+    Block *block = nullptr;
     if (copying_.size() >= COPYING_MOST) {
         block = copying_.front();
         copying_.pop_front();
+    }
+    if (block) {
+        hold.unlock(); /* others need not wait for this one */
         check(cudaEventSynchronize(block->copied), "copying to the device");
     } else {
         block = new Block{};

@@ -18,7 +18,6 @@
 #include "distance/gpu/gpu_count.h"
 #include "distance/gpu/gpu_feed.h"
 #include "distance/gpu/gpu_part.h"
-#include "trace/references.h"
 #include "trace/source.h"
 
 struct gpu_parameters {
@@ -32,15 +31,14 @@ struct gpu_engine {
     struct rsc_accumulator sum; /* accesses and threads; everything else at the end */
     struct rsc_gpu_count count;
     enum detail { SUMS, ROWS, OUTCOMES } detail; /* OUTCOMES: every distance comes back, and `count` has begun */
-    uint64_t pushed; /* references */
-    uint64_t lines[RSC_GPU_FEED_BLOCK]; /* of a block; who used them, and tags */
-    uint32_t from[RSC_GPU_FEED_BLOCK], who[RSC_GPU_FEED_BLOCK], tag[RSC_GPU_FEED_BLOCK];
+    struct rsc_gpu_part *own; /* of batches, up to a block's worth that is not yet sent */
 };
 
 static void gpu_destroy(void *state) {
     struct gpu_engine *engine = state;
     if (!engine) return;
     rsc_gpu_feed_close(&engine->feed);
+    rsc_gpu_part_free(engine->own);
     rsc_gpu_count_free(&engine->count);
     rsc_accumulator_free(&engine->sum);
     free(engine);
@@ -69,7 +67,8 @@ static int gpu_create(void **state, const struct rsc_engine_options *options, co
                                      .rd_cap = options->max_distance,
                                      .no_ri = options->no_ri};
     int status = 0;
-    if (rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) < 0)
+    if (rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) < 0 ||
+        !(engine->own = rsc_gpu_part_new(&engine->feed)))
         status = rsc_fail_memory(error, "gpu engine");
     if (!status) status = rsc_gpu_feed_open(&engine->feed, &wanted, options->line_bytes, error);
     if (status < 0) {
@@ -147,47 +146,39 @@ static int expect(struct gpu_engine *engine, uint64_t threads, uint32_t kinds, s
     return needed > engine->detail ? begin(engine, needed, error) : 0;
 }
 
-/* Keeps what is needed to count the outcomes of references that are pushed next. */
-static int keep_who(struct gpu_engine *engine, const uint32_t *who, size_t count, struct rsc_error *error) {
-    if (engine->detail == OUTCOMES && rsc_gpu_count_expect(&engine->count, who, count) < 0)
+/* Sends a block, and keeps what is needed to count the outcomes of its references. */
+static int send_block(struct gpu_engine *engine, struct rsc_gpu_filled *filled, struct rsc_error *error) {
+    if (engine->detail != SUMS) rsc_gpu_filled_mix(filled);
+    if (engine->detail == OUTCOMES && rsc_gpu_count_expect(&engine->count, filled->block->who, filled->count) < 0)
         return rsc_fail_memory(error, "gpu engine");
-    engine->pushed += count;
-    return 0;
+    return rsc_gpu_feed_send(&engine->feed, filled->block, filled->count, error);
 }
 
 /* ---- batches ---- */
 
-static uint32_t kinds_of(const struct rsc_batch *batch) {
-    uint32_t kinds = 0;
-    for (uint32_t i = 0; i < batch->count; i++) kinds |= 1u << rsc_who_kind_slot(rsc_meta_who(batch->meta[i]));
-    return kinds;
-}
-
-static uint64_t threads_of(const struct rsc_batch *batch) {
-    uint64_t highest = 0;
-    for (uint32_t i = 0; i < batch->count; i++)
-        if (rsc_meta_thread(batch->meta[i]) > highest) highest = rsc_meta_thread(batch->meta[i]);
-    return highest + 1;
+/* Sends the blocks of the engine's own part that are full, or all. */
+static int send_own(struct gpu_engine *engine, int all, struct rsc_error *error) {
+    struct rsc_gpu_part *own = engine->own;
+    size_t sent = 0;
+    int status = 0;
+    while (!status && sent < own->filled_count && (all || own->filled[sent].count == own->filled[sent].block->room))
+        status = send_block(engine, &own->filled[sent++], error);
+    own->filled_count -= sent;
+    if (sent && own->filled_count) own->filled[0] = own->filled[sent]; /* only the last one is not full */
+    return status;
 }
 
 static int gpu_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
     struct gpu_engine *engine = state;
-    struct rsc_reference_cursor cursor;
-    uint32_t count;
-    int status = rsc_late_tags_give(&engine->count.tags, batch, engine->pushed > 0, error);
-    if (!status && batch->count) status = expect(engine, threads_of(batch), kinds_of(batch), error);
+    struct rsc_gpu_part *own = engine->own;
+    int status = rsc_late_tags_give(&engine->count.tags, batch, engine->sum.accesses > 0, error);
+    if (!status && batch->count) status = expect(engine, 0, 0, error); /* with tags, before there is a block */
+    if (!status) status = rsc_gpu_part_take(own, batch, engine->count.tags.late ? engine->count.tags.tag : NULL, error);
+    if (!status && batch->count) status = expect(engine, own->threads_seen, own->kinds_seen, error);
     if (status < 0) return status;
     if (rsc_accumulator_see_threads(&engine->sum, batch) < 0) return rsc_fail_memory(error, "thread rows");
     engine->sum.accesses += batch->count;
-    rsc_references_start(&cursor, batch, engine->feed.line_shift);
-    while (!status && (count = rsc_references_fill(&cursor, engine->lines, engine->from, RSC_GPU_FEED_BLOCK)) > 0) {
-        const uint32_t *tags = engine->count.tags.late ? engine->tag : NULL;
-        for (uint32_t i = 0; i < count; i++) engine->who[i] = rsc_meta_who(batch->meta[engine->from[i]]);
-        for (uint32_t i = 0; tags && i < count; i++) engine->tag[i] = engine->count.tags.tag[engine->from[i]];
-        status = keep_who(engine, engine->who, count, error);
-        if (!status) status = rsc_gpu_feed_push_lines(&engine->feed, engine->lines, engine->who, tags, count, error);
-    }
-    return status;
+    return send_own(engine, 0, error);
 }
 
 /* ---- parts, made where a trace is decoded ---- */
@@ -200,7 +191,7 @@ static void *part_create(const void *context) {
 static void part_begin(void *part) { rsc_gpu_part_begin(part); }
 
 static int part_take(void *part, const struct rsc_batch *batch, struct rsc_error *error) {
-    return rsc_gpu_part_take(part, batch, error);
+    return rsc_gpu_part_take(part, batch, NULL, error);
 }
 
 static void part_destroy(void *part) { rsc_gpu_part_free(part); }
@@ -221,12 +212,7 @@ static int gpu_push_part(void *state, void *made, const struct rsc_batch *batch,
         rsc_accumulator_see_threads(&engine->sum, &names) < 0)
         return rsc_fail_memory(error, "thread rows");
     engine->sum.accesses += batch->count;
-    for (size_t i = 0; !status && i < part->filled_count; i++) {
-        struct rsc_gpu_filled *filled = &part->filled[i];
-        if (engine->detail != SUMS) rsc_gpu_filled_mix(filled);
-        status = keep_who(engine, filled->block->who, filled->count, error);
-        if (!status) status = rsc_gpu_feed_send(&engine->feed, filled->block, filled->count, error);
-    }
+    for (size_t i = 0; !status && i < part->filled_count; i++) status = send_block(engine, &part->filled[i], error);
     return status;
 }
 
@@ -237,7 +223,8 @@ static int gpu_finish(void *state, struct rsc_profile **out, struct rsc_error *e
     struct rsc_accumulator *sum = &engine->sum;
     struct rsc_gpu_result *result = malloc(sizeof *result);
     if (!result) return rsc_fail_memory(error, "gpu engine");
-    int status = rsc_gpu_feed_finish(&engine->feed, result, NULL, error);
+    int status = send_own(engine, 1, error);
+    if (!status) status = rsc_gpu_feed_finish(&engine->feed, result, NULL, error);
     if (!status && engine->detail == ROWS) status = take_rows(engine, error);
     if (!status && engine->detail == OUTCOMES && rsc_gpu_count_end(&engine->count) < 0)
         status = rsc_fail_memory(error, "gpu engine");

@@ -64,21 +64,6 @@ int rsc_gpu_feed_rows(struct rsc_gpu_feed *feed, struct rsc_gpu_rows *rows, stru
     return status < 0 ? status : explain(feed, feed->plugin->rows(feed->session, rows, feed->message), error);
 }
 
-int rsc_gpu_feed_push_lines(struct rsc_gpu_feed *feed, const uint64_t *lines, const uint32_t *who, const uint32_t *tags,
-                            size_t count, struct rsc_error *error) {
-    for (size_t done = 0, part; done < count; done += part) {
-        int status = make_room(feed, error);
-        if (status < 0) return status;
-        struct rsc_gpu_block *block = feed->block;
-        part = block->room - feed->filled < count - done ? block->room - feed->filled : count - done;
-        memcpy(block->words + feed->filled, lines + done, part * sizeof *lines);
-        memcpy(block->who + feed->filled, who + done, part * sizeof *who);
-        if (tags) memcpy(block->tags + feed->filled, tags + done, part * sizeof *tags);
-        feed->filled += part;
-    }
-    return 0;
-}
-
 int rsc_gpu_feed_push(struct rsc_gpu_feed *feed, const struct rsc_batch *batch, struct rsc_error *error) {
     struct rsc_reference_cursor cursor;
     rsc_references_start(&cursor, batch, feed->line_shift);

@@ -35,9 +35,6 @@ int rsc_gpu_feed_watch(struct rsc_gpu_feed *feed, const struct rsc_gpu_watch *wa
 int rsc_gpu_feed_rows(struct rsc_gpu_feed *feed, struct rsc_gpu_rows *rows, struct rsc_error *error);
 
 int rsc_gpu_feed_push(struct rsc_gpu_feed *feed, const struct rsc_batch *batch, struct rsc_error *error);
-/* The same for lines that were cut elsewhere, with who used them. `tags` is NULL if there are none. */
-int rsc_gpu_feed_push_lines(struct rsc_gpu_feed *feed, const uint64_t *lines, const uint32_t *who, const uint32_t *tags,
-                            size_t count, struct rsc_error *error);
 
 /* A block to fill, from any thread; and the first `count` lines of one, which is the session's again. */
 int rsc_gpu_feed_block(const struct rsc_gpu_feed *feed, struct rsc_gpu_block **block, struct rsc_error *error);

@@ -32,20 +32,32 @@ void rsc_gpu_filled_mix(struct rsc_gpu_filled *filled) {
     filled->mixed = 1;
 }
 
-/* Notes the batch's threads and kinds. Returns whether it has only one of each. */
-static int see(struct rsc_gpu_part *part, const struct rsc_batch *batch) {
+/* Every bit that is set in some access's meta, and those in which accesses differ. */
+struct seen {
+    uint64_t any, differ;
+};
+
+static struct seen look_at(const struct rsc_batch *batch) {
     const uint64_t first = batch->meta[0];
-    uint64_t differ = 0, highest = rsc_meta_thread(first);
+    uint64_t differ = 0;
     for (uint32_t i = 0; i < batch->count; i++) differ |= batch->meta[i] ^ first;
+    return (struct seen){first | differ, differ};
+}
+
+/* Notes the batch's threads and kinds. Reads and writes of one thread need no second look. */
+static void see(struct rsc_gpu_part *part, const struct rsc_batch *batch, struct seen seen) {
+    const uint64_t first = batch->meta[0];
+    const int is_usual = (seen.any >> 32 & 0xff) <= RSC_WRITE;
+    uint64_t highest = rsc_meta_thread(first);
     part->kinds_seen |= 1u << rsc_who_kind_slot(rsc_meta_who(first));
-    if (differ >> 32)
-        for (uint32_t i = 0; i < batch->count; i++) {
-            const uint64_t thread = rsc_meta_thread(batch->meta[i]);
-            highest = thread > highest ? thread : highest;
-            part->kinds_seen |= 1u << rsc_who_kind_slot(rsc_meta_who(batch->meta[i]));
-        }
+    if (is_usual && (seen.differ >> 32 & 0xff)) part->kinds_seen |= 1u << RSC_READ | 1u << RSC_WRITE;
+    for (uint32_t i = 0; !is_usual && i < batch->count; i++)
+        part->kinds_seen |= 1u << rsc_who_kind_slot(rsc_meta_who(batch->meta[i]));
+    for (uint32_t i = 0; seen.differ >> 40 && i < batch->count; i++) {
+        const uint64_t thread = rsc_meta_thread(batch->meta[i]);
+        highest = thread > highest ? thread : highest;
+    }
     if (highest + 1 > part->threads_seen) part->threads_seen = highest + 1;
-    return !(differ >> 32);
 }
 
 /* Sees to it that the last block has room. */
@@ -74,13 +86,18 @@ static void note_who(struct rsc_gpu_filled *filled, const struct rsc_batch *batc
         for (uint32_t i = 0; i < count; i++) who[i] = rsc_meta_who(batch->meta[from[i]]);
 }
 
-int rsc_gpu_part_take(struct rsc_gpu_part *part, const struct rsc_batch *batch, struct rsc_error *error) {
+int rsc_gpu_part_take(struct rsc_gpu_part *part, const struct rsc_batch *batch, const uint32_t *tags,
+                      struct rsc_error *error) {
     struct rsc_reference_cursor cursor;
     uint32_t from[MOST], count;
     if (!batch->count) return 0;
-    int status = rsc_references_limit(&part->wide_references, batch, part->feed->line_shift, error);
+    const struct seen seen = look_at(batch);
+    const int is_one = !(seen.differ >> 32);
+    int status = 0;
+    if ((uint32_t)seen.any >> RSC_WIDE_SHIFT)
+        status = rsc_references_limit(&part->wide_references, batch, part->feed->line_shift, error);
     if (status < 0) return status;
-    const int is_one = see(part, batch);
+    see(part, batch, seen);
     rsc_references_start(&cursor, batch, part->feed->line_shift);
     while (!(status = make_room(part, error))) {
         struct rsc_gpu_filled *filled = &part->filled[part->filled_count - 1];
@@ -89,6 +106,7 @@ int rsc_gpu_part_take(struct rsc_gpu_part *part, const struct rsc_batch *batch, 
                                     room < MOST ? (uint32_t)room : MOST);
         if (!count) return 0;
         note_who(filled, batch, is_one, from, count);
+        for (uint32_t i = 0; tags && i < count; i++) filled->block->tags[filled->count + i] = tags[from[i]];
         filled->count += count;
     }
     return status;

@@ -1,6 +1,6 @@
 /*
- * gpu_part.h - the lines of a piece of a trace and who used them, cut by the threads that decode it (trace/pieces.h), in
- * blocks that the device copies from: the thread that feeds the device only sends them.
+ * gpu_part.h - the lines of batches and who used them, in blocks that the device copies from. Those of a trace are cut by
+ * the threads that decode it (trace/pieces.h): the thread that feeds the device only sends them.
  *
  * In many pieces one thread makes one kind of access. Then `who` is one number, and the column of the block is not
  * filled.
@@ -35,8 +35,9 @@ void rsc_gpu_part_free(struct rsc_gpu_part *part);
 /* Empties it: its blocks were sent. */
 void rsc_gpu_part_begin(struct rsc_gpu_part *part);
 
-/* Adds the lines of a batch. Returns 0 or an error. */
-int rsc_gpu_part_take(struct rsc_gpu_part *part, const struct rsc_batch *batch, struct rsc_error *error);
+/* Adds the lines of a batch, with the tags of its accesses (NULL: none). Returns 0 or an error. */
+int rsc_gpu_part_take(struct rsc_gpu_part *part, const struct rsc_batch *batch, const uint32_t *tags,
+                      struct rsc_error *error);
 
 /* Fills the block's column of who. */
 void rsc_gpu_filled_mix(struct rsc_gpu_filled *filled);

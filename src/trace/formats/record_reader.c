@@ -6,7 +6,12 @@
 
 #include "base/fail.h"
 
-#define BATCHES_PER_PIECE 8u
+/*
+ * A piece has about this many bytes, and some batches at least. Handing over a piece has a cost, and a device that computes
+ * for a while needs several million references ready: of raw64 with pieces of 1 MiB, sixteen threads did not have them.
+ */
+#define PIECE_BYTES (4u << 20)
+#define BATCHES_LEAST 8u
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' byte order is the machine's");
 
@@ -16,7 +21,7 @@ struct record_range {
     uint64_t offset;      /* in the input */
     uint64_t count;       /* bytes in it */
     uint64_t done;        /* bytes decoded */
-    int read;             /* the bytes are there */
+    uint64_t read;        /* bytes that are there */
     const char *problem;  /* of the record at `done`; NULL: none */
     uint64_t notes;
 };
@@ -59,7 +64,7 @@ static int fail(const struct record_reader *reader, const struct record_range *r
 static int decode(const struct record_reader *reader, struct record_range *range, const struct rsc_columns *to,
                   struct rsc_batch *batch, struct rsc_error *error) {
     const struct rsc_record_format *format = reader->format;
-    uint64_t records = (range->count - range->done) / format->bytes;
+    uint64_t records = (range->read - range->done) / format->bytes;
     if (range->problem || (!records && range->done < range->count)) return fail(reader, range, error);
     if (!records) return 0;
     if (records > format->per_batch) records = format->per_batch;
@@ -78,8 +83,7 @@ static int read_range(struct record_reader *reader, struct record_range *range, 
     if (!range->bytes && !(range->bytes = aligned_alloc(64, bytes))) return rsc_fail_memory(error, "trace records");
     range->offset = rsc_input_offset(reader->input);
     int64_t got = rsc_input_read(reader->input, range->bytes, bytes, error);
-    range->count = got < 0 ? 0 : (uint64_t)got;
-    range->read = 1;
+    range->count = range->read = got < 0 ? 0 : (uint64_t)got;
     return got < 0 ? (int)got : got > 0;
 }
 
@@ -128,7 +132,8 @@ static void range_free(void *piece) { free(((struct record_range *)piece)->bytes
 static int take_range(struct rsc_source *source, void *piece, struct rsc_error *error) {
     struct record_reader *reader = (struct record_reader *)source;
     struct record_range *range = piece;
-    uint32_t records = BATCHES_PER_PIECE * reader->format->per_batch;
+    uint32_t batches = PIECE_BYTES / (reader->format->per_batch * reader->format->bytes);
+    uint32_t records = (batches > BATCHES_LEAST ? batches : BATCHES_LEAST) * reader->format->per_batch;
     if (!rsc_input_seekable(reader->input)) return read_range(reader, range, records, error);
     uint64_t all = rsc_input_file_bytes(reader->input), left = all > reader->next ? all - reader->next : 0;
     uint64_t bytes = (uint64_t)records * reader->format->bytes;
@@ -152,12 +157,21 @@ static int worker_new(void **out, struct rsc_source *source, struct rsc_error *e
 }
 
 static int worker_start(void *to, void *piece, struct rsc_error *error) {
-    struct record_worker *worker = to;
-    struct record_range *range = worker->range = piece;
-    if (range->read) return 0;
-    int64_t got = rsc_input_read_at(worker->reader->input, range->bytes, range->count, range->offset, error);
+    (void)error;
+    ((struct record_worker *)to)->range = piece;
+    return 0;
+}
+
+/* Reads a batch's worth of a range, if it is not there: what is decoded next is in the core's cache then. */
+static int read_more(const struct record_reader *reader, struct record_range *range, struct rsc_error *error) {
+    uint64_t bytes = (uint64_t)reader->format->per_batch * reader->format->bytes;
+    if (range->done < range->read || range->read == range->count) return 0;
+    if (bytes > range->count - range->read) bytes = range->count - range->read;
+    int64_t got =
+        rsc_input_read_at(reader->input, range->bytes + range->read, bytes, range->offset + range->read, error);
     if (got < 0) return (int)got;
-    range->count = (uint64_t)got; /* less: the file has shrunk meanwhile */
+    range->read += (uint64_t)got;
+    if ((uint64_t)got < bytes) range->count = range->read; /* the file has shrunk meanwhile */
     return 0;
 }
 
@@ -167,7 +181,8 @@ static int worker_next(void *from, const struct rsc_columns *to, struct rsc_batc
     const struct record_reader *reader = worker->reader;
     struct record_range *range = worker->range;
     *index = reader->format->indexed ? (range->offset + range->done) / reader->format->bytes : RSC_UNKNOWN;
-    return decode(reader, range, to, batch, error);
+    int status = read_more(reader, range, error);
+    return status < 0 ? status : decode(reader, range, to, batch, error);
 }
 
 static int settle(struct rsc_source *source, void *piece, struct rsc_piece_view *view, struct rsc_error *error) {
