@@ -110,9 +110,6 @@ static void records_info(struct rsc_source *source, struct rsc_trace_info *info)
     const struct record_reader *reader = (const struct record_reader *)source;
     if (reader->format->source) info->source = reader->format->source;
     info->has_pc = reader->format->has_pc;
-    /* a record is an access: their number is known, which spares counting lines beforehand (cmd/memory.c) */
-    if (reader->format->indexed && rsc_input_seekable(reader->input))
-        info->accesses = rsc_input_file_bytes(reader->input) / reader->format->bytes;
 }
 
 static void records_close(struct rsc_source *source) {
