@@ -165,6 +165,7 @@ rsc_gpu_block *Session::block() {
     begin();
     std::unique_lock<std::mutex> hold(lock_);
     Block *block = nullptr;
+    const bool tags = watch_.tags;
     if (copying_.size() >= COPYING_MOST) {
         block = copying_.front();
         copying_.pop_front();
@@ -181,7 +182,7 @@ rsc_gpu_block *Session::block() {
         block->columns.words = page_locked<u64>(block_words_);
         block->columns.who = page_locked<u32>(block_words_);
     }
-    if (watch_.tags && !block->columns.tags) block->columns.tags = page_locked<u32>(block_words_);
+    if (tags && !block->columns.tags) block->columns.tags = page_locked<u32>(block_words_);
     return &block->columns;
 }
 
@@ -294,7 +295,10 @@ void Session::watch(const rsc_gpu_watch &watch, rsc_gpu_result *so_far) {
     compute_all();
     results(so_far);
     if (watch.tags && so_far->references) fail(RSC_EINVAL, "gpu engine: tags come too late");
-    watch_ = watch;
+    {
+        std::lock_guard<std::mutex> hold(lock_); /* block() reads it */
+        watch_ = watch;
+    }
     work_->room = 0; /* it needs more arrays */
     if (!watch.rows) return;
     rows_.allocate(sizeof(rsc_gpu_rows) / sizeof(u64), "rows");
