@@ -31,7 +31,7 @@ const struct rsc_option rsc_run_options[] = {
      "watch each thread only while it is in FUNCTION; 'marked': between reusescope_begin() and reusescope_end()", NULL},
     {OPT_SKIP, 0, "skip", "N", "skip the first N instructions", NULL},
     {OPT_FOR, 0, "for", "N", "watch N instructions, then let the program run on", NULL},
-    {OPT_FOLLOW, 0, "follow", NULL, "also watch forked children and programs it starts", NULL},
+    {OPT_FOLLOW, 0, "follow", NULL, "also watch forked children, and the programs they start", NULL},
     {OPT_ORDER, 0, "order", "ORDER", "thread order: time (default) or strict (one at a time, round-robin)",
      "time strict"},
     {OPT_QUANTUM, 0, "quantum", "N", "under Valgrind: threads take turns of N accesses (default 4)", "4 100"},

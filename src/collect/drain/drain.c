@@ -53,6 +53,8 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     return 0;
 }
 
+void rsc_drain_set_one_process(struct rsc_drain *drain) { drain->one_process = 1; }
+
 void rsc_drain_free(struct rsc_drain *drain) {
     if (!drain) return;
     for (uint32_t i = 0; i < RSC_RING_SLOTS; i++) {
@@ -202,6 +204,11 @@ int rsc_drain_number_thread(struct rsc_drain *drain, uint64_t pid, uint64_t *tid
     return make_thread_room(drain, *number);
 }
 
+/* A program that replaced the one that was started, in its first thread: where only that process is watched, the same thread. */
+static int goes_on(const struct rsc_drain *drain, const struct rsc_slot *slot) {
+    return drain->one_process && slot->pid == drain->first_pid && slot->tid == slot->pid;
+}
+
 static int name_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_slot *slot) {
     const uint64_t process = rsc_process_id(slot->image, slot->pid);
     uint64_t pid = rsc_drain_process_number(drain, process), tid = 0;
@@ -216,9 +223,17 @@ static int name_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
     uint32_t number = joins ? (uint32_t)(entry->value & 0xffffffffu) - 1 : 0;
     if (joins) {
         tid = (entry->value & ~BY_PART) >> 32;
+    } else if (goes_on(drain, slot)) {
+        tid = drain->first_tid;
+        number = drain->first_number;
     } else {
         int status = rsc_drain_number_thread(drain, pid, &tid, &number);
         if (status < 0) return status;
+    }
+    if (!drain->first_pid) {
+        drain->first_pid = slot->pid;
+        drain->first_tid = tid;
+        drain->first_number = number;
     }
     if (entry) entry->value = (by_part ? BY_PART : 0) | tid << 32 | (uint64_t)(number + 1);
     rsc_drain_leave_region(drain, cursor);

@@ -54,6 +54,9 @@ struct rsc_drain_window {
 };
 void rsc_drain_set_window(struct rsc_drain *drain, const struct rsc_drain_window *window);
 
+/* Children are not recorded: a program that replaces the one that was started goes on as its first thread. */
+void rsc_drain_set_one_process(struct rsc_drain *drain);
+
 /* For rebuilt programs: limits the number of accesses; after that, they run on unrecorded. */
 void rsc_drain_set_most(struct rsc_drain *drain, uint64_t accesses);
 

@@ -12,7 +12,9 @@
 int rsc_ring_run_start(struct rsc_collector *collector, struct rsc_error *error) {
     struct rsc_ring_run *run = collector->state = calloc(1, sizeof *run);
     if (!run) return rsc_fail_memory(error, "collector");
-    return rsc_drain_new(&run->drain, collector->launch.ring, error);
+    int status = rsc_drain_new(&run->drain, collector->launch.ring, error);
+    if (!status && !collector->request->follow) rsc_drain_set_one_process(run->drain);
+    return status;
 }
 
 int rsc_ring_run_next(struct rsc_collector *collector, struct rsc_batch *batch, struct rsc_batch_columns *columns,

@@ -28,7 +28,7 @@ struct rsc_target {
  */
 int rsc_target_find(struct rsc_target *target, const char *name, struct rsc_error *error);
 
-/* Whether it is likely to start threads; 1 also if unknown. Its libraries are not examined. */
+/* Whether it, or a program that it becomes, may start threads; 1 also if unknown. Its libraries are not examined. */
 int rsc_target_may_thread(const struct rsc_target *target);
 
 #endif

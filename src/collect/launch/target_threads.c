@@ -1,6 +1,6 @@
 /*
  * target_threads.c - whether a program starts threads, judged by the names in its file:
- * functions that start threads, and libraries made for them. Its other libraries, and
+ * functions that start threads or replace the program by another, and libraries made for threads. Its other libraries, and
  * those it loads later, are not examined. Nothing in the file is trusted.
  */
 #include <elf.h>
@@ -12,10 +12,10 @@
 
 #include "collect/launch/target.h"
 
-/* POSIX and C11, C++, OpenMP of gcc and clang; their libraries, and task libraries. */
-static const char *const names[] = {"pthread_create", "thrd_create",      "_ZNSt6thread",
-                                    "GOMP_parallel",  "__kmpc_fork_call", "libgomp.so",
-                                    "libomp.so",      "libiomp5.so",      "libtbb.so"};
+/* POSIX and C11, C++, OpenMP of gcc and clang; their libraries, and task libraries; the C library's exec. */
+static const char *const names[] = {"pthread_create",   "thrd_create", "_ZNSt6thread", "GOMP_parallel",
+                                    "__kmpc_fork_call", "libgomp.so",  "libomp.so",    "libiomp5.so",
+                                    "libtbb.so",        "execv",       "execl"};
 
 static int has_one(const uint8_t *texts, size_t bytes) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -302,7 +302,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
 /* ---- system calls ---- */
 
 /*
- * The guest starts another program. If children are followed, it is started here, under
+ * The guest's process becomes another program. If the process is watched, that is started here, under
  * QEMU again; if that fails, QEMU lets the kernel start it.
  */
 static void start_program(const struct rsc_follow_call *call) {
@@ -312,7 +312,7 @@ static void start_program(const struct rsc_follow_call *call) {
                                 .parent_pid = plugin.ring->parent_pid};
     struct rsc_target target;
     __atomic_fetch_add(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
-    if (!plugin.follow || thread.closed) return;
+    if (thread.closed) return;
     if (rsc_follow_read(&follow, call) == 0 && rsc_follow_find(&follow, &target)) {
         rsc_words_leave();
         __atomic_fetch_sub(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
