@@ -37,10 +37,12 @@ int rsc_drain_add_event(struct rsc_drain *drain, uint16_t type, uint32_t thread,
 
 /*
  * Processes are numbered from 1 as they appear; beyond PROCESSES_MAX, or when out of memory, all share the last
- * number.
+ * number. Valgrind's tool, which chooses lines by their numbers, knows only how many programs it has run.
  */
 uint32_t rsc_drain_process_number(struct rsc_drain *drain, uint64_t process) {
     struct rsc_u64_table *table = &drain->processes;
+    const uint64_t image = process >> 32;
+    if (drain->mode == &rsc_drain_valgrind_lines && image && image <= PROCESSES_MAX) return (uint32_t)image;
     struct rsc_u64_entry *entry = rsc_u64_table_find(table, process);
     if (entry->value) return (uint32_t)entry->value;
     if (table->used >= PROCESSES_MAX || (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0)) {

@@ -32,7 +32,7 @@ void rsc_drain_filter(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
     const uint64_t shift = drain->keep_shift;
     uint64_t end = addr + (size ? size - 1 : 0), last = end >> shift, references = 0;
     for (uint64_t line = addr >> shift; line <= last; line++, references++) {
-        if (rsc_line_hash(line, drain->keep_offset) > drain->keep_limit) {
+        if (rsc_line_hash(line | cursor->space >> shift, drain->keep_offset) > drain->keep_limit) {
             cursor->skipped++;
             continue;
         }

@@ -331,7 +331,6 @@ static void pass_avx512(const uint64_t *word, const uint64_t *end) {
 int rsc_tool_lines_open(void) {
     const struct rsc_ring *ring = rsc_tool.ring;
     lines.limit = ring->keep_limit;
-    lines.offset = ring->keep_offset;
     lines.shift = (uint32_t)ring->keep_shift & 63;
     lines.threads = VG_(calloc)("rsc.lines", RSC_TOOL_THREADS, sizeof *lines.threads);
     lines.now = lines.threads;
@@ -344,6 +343,8 @@ int rsc_tool_lines_open(void) {
 }
 
 void rsc_tool_lines_attach(void) {
+    /* Lines as the parent numbers them: those of a program that replaced another are other lines (drain.c). */
+    lines.offset = rsc_tool.ring->keep_offset + ((uint64_t)(rsc_tool.image - 1) << 48 >> lines.shift);
     lines.raw = rsc_tool.raw_next = rsc_tool.writer.slot->raw;
     lines.skipped = lines.crossings = 0;
     lines.jump_count = 0;

@@ -174,8 +174,7 @@ static const HChar *path_at(Int fd, const HChar *path) {
 static void before_exec(const HChar *path) {
     left_for_exec = can_start(path);
     if (!left_for_exec) return;
-    /* Lines are sampled by their address alone, which another program would share. */
-    VG_(clo_trace_children) = rsc_tool.recording && !rsc_tool.lines && can_follow(path);
+    VG_(clo_trace_children) = rsc_tool.recording && can_follow(path);
     if (VG_(clo_trace_children)) {
         pass_on(rsc_tool.ring_fd);
         pass_on(rsc_tool.log_fd);
