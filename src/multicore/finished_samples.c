@@ -66,6 +66,8 @@ int rsc_finished_samples_see_thread(struct rsc_finished_samples *sum, uint32_t n
     return 0;
 }
 
+#define MEMORY_MAX 0x1p62 /* bytes: no program has used more, whatever it wrote over its ring */
+
 /* ---- counting ---- */
 
 /* A distance that is only known to within `off`. */
@@ -103,13 +105,19 @@ static void count_reuse(struct rsc_finished_samples *sum, const struct rsc_sampl
     see_distance(sum, record);
 }
 
-static void tally(struct rsc_sample_tally *tally, const struct rsc_sample_record *record, uint32_t burst) {
+static void tally_alike(struct rsc_sample_tally *tally, const struct rsc_sample_record *record, uint32_t burst,
+                        uint64_t alike) {
     const double together = record->weight * (record->burst && burst ? burst : 1);
-    tally->samples++;
-    tally->weight += record->weight;
-    tally->spread += record->weight * (record->weight - 1);
-    tally->outcome[record->outcome] += record->weight;
+    const double weight = record->weight * (double)alike;
+    tally->samples += alike;
+    tally->weight += weight;
+    tally->spread += weight * (record->weight - 1);
+    tally->outcome[record->outcome] += weight;
     if (together > tally->largest) tally->largest = together;
+}
+
+static void tally(struct rsc_sample_tally *tally, const struct rsc_sample_record *record, uint32_t burst) {
+    tally_alike(tally, record, burst, 1);
 }
 
 static double weigh_kept(struct rsc_judged_weight judged) {
@@ -168,6 +176,26 @@ void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rs
     if (record->outcome != RSC_SAMPLE_LAST_TOUCH) return;
     if (record->interval == RSC_INTERVAL_UNKNOWN) sum->unfinished += weight;
     else *wait_of(sum->last, record) += weight;
+}
+
+void rsc_finished_samples_take_unfinished(struct rsc_finished_samples *sum, const struct rsc_unfinished *unfinished,
+                                          int of_all) {
+    const uint64_t alike = unfinished->count;
+    const int is_last = !unfinished->censored;
+    struct rsc_sample_record record = {.outcome = is_last ? RSC_SAMPLE_LAST_TOUCH : RSC_SAMPLE_CENSORED,
+                                       .kept = unfinished->kept,
+                                       .weight = unfinished->weight};
+    if (!alike) return;
+    for (uint32_t group = 0; group < RSC_BURST_GROUPS; group++) { /* dealt as if they came one by one */
+        struct rsc_sample_record part = record;
+        part.weight *= (double)(alike / RSC_BURST_GROUPS + (group < alike % RSC_BURST_GROUPS));
+        if (part.weight > 0) rsc_burst_groups_add(of_all ? &sum->groups_of_all : &sum->groups, &part);
+    }
+    if (record.kept) record.weight *= fmax(1, of_all ? sum->kept_of_all_weighs : sum->kept_weighs);
+    tally_alike(of_all ? &sum->of_all : &sum->tally, &record, sum->burst, alike);
+    const double weight = record.weight * (double)alike;
+    if (is_last) *(of_all ? &sum->unfinished_of_all : &sum->unfinished) += weight;
+    else if (!of_all) sum->given_up[rsc_bin_of_fine(0)] += weight;
 }
 
 /* ---- bars ---- */
@@ -369,6 +397,7 @@ static void fill_distinct(const struct rsc_finished_samples *sum, struct rsc_pro
     }
     if (bars->distinct.low < least) bars->distinct.low = least;
     if (bars->distinct.high < bars->distinct.low) bars->distinct.high = bars->distinct.low;
+    lines = fmin(lines, MEMORY_MAX / (double)profile->made.line_bytes);
     profile->distinct = (uint64_t)llround(lines);
     if (profile->distinct < least) profile->distinct = least;
     include(&bars->distinct, profile->distinct);

@@ -101,6 +101,18 @@ int rsc_finished_samples_share(struct rsc_finished_samples *sum, const struct rs
 /* A sample of the shared stack, beside private ones: only for the footprint of all threads. */
 void rsc_finished_samples_take_shared(struct rsc_finished_samples *sum, const struct rsc_sample_record *record);
 
+/*
+ * Samples that were not finished at the end, of one weight: last touches, or censored where the program goes on. In as much
+ * time for any number of them: a program that overwrites its ring chooses it.
+ */
+struct rsc_unfinished {
+    uint64_t count;
+    double weight; /* of each */
+    uint8_t kept, censored;
+};
+void rsc_finished_samples_take_unfinished(struct rsc_finished_samples *sum, const struct rsc_unfinished *unfinished,
+                                          int of_all);
+
 /* The equivalent number of samples drawn with equal probability; infinity: every reference was sampled. */
 double rsc_finished_samples_size(const struct rsc_finished_samples *sum);
 

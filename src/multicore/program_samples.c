@@ -8,8 +8,6 @@
 #include "base/grow.h"
 #include "multicore/finished_samples.h"
 
-#define UNFINISHED_MAX (1u << 22) /* samples: more than all threads can have at a time */
-
 struct program_samples {
     struct rsc_engine_options options;
     struct rsc_sampler_options sampler;
@@ -168,20 +166,17 @@ static struct drawn drawn_of(const struct program_samples *samples, uint32_t mod
 
 /* Takes samples that were not finished when the program ended, or was let go: those begun that did not end, first the kept ones. */
 static void take_unfinished(struct rsc_finished_samples *sum, const struct drawn *drawn,
-                            const struct rsc_whole_run *whole, double last_period,
-                            void (*take)(struct rsc_finished_samples *, const struct rsc_sample_record *)) {
-    uint64_t count = whole->begun > drawn->ended ? whole->begun - drawn->ended : 0;
-    double weight = whole->begun_weight - drawn->weight, kept = drawn->judged.kept - drawn->kept_weight;
-    struct rsc_sample_record record = {.outcome = whole->goes_on ? RSC_SAMPLE_CENSORED : RSC_SAMPLE_LAST_TOUCH,
-                                       .use = {.thread = UINT32_MAX},
-                                       .interval = RSC_INTERVAL_UNKNOWN,
-                                       .weight = last_period};
-    if (count && weight > 0) record.weight = fmax(1, weight / (double)count);
-    if (count > UNFINISHED_MAX) count = UNFINISHED_MAX;
-    for (; count; count--, kept -= record.weight) {
-        record.kept = kept > record.weight / 2;
-        take(sum, &record);
-    }
+                            const struct rsc_whole_run *whole, double last_period, int of_all) {
+    const uint64_t count = whole->begun > drawn->ended ? whole->begun - drawn->ended : 0;
+    const double weight = whole->begun_weight - drawn->weight, kept = drawn->judged.kept - drawn->kept_weight;
+    const double each = count && weight > 0 ? fmax(1, weight / (double)count) : last_period;
+    const double wanted = fmax(0, ceil(kept / each - 0.5));
+    const uint64_t kept_count = wanted < (double)count ? (uint64_t)wanted : count;
+    struct rsc_unfinished unfinished = {.count = kept_count, .weight = each, .kept = 1, .censored = whole->goes_on};
+    rsc_finished_samples_take_unfinished(sum, &unfinished, of_all);
+    unfinished.count = count - kept_count;
+    unfinished.kept = 0;
+    rsc_finished_samples_take_unfinished(sum, &unfinished, of_all);
 }
 
 static int finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
@@ -201,9 +196,9 @@ static int finish(void *state, struct rsc_profile **out, struct rsc_error *error
         if (record->model == samples->model) rsc_finished_samples_take(sum, record);
         else rsc_finished_samples_take_shared(sum, record);
     }
-    take_unfinished(sum, &own, whole, samples->last_period, rsc_finished_samples_take);
+    take_unfinished(sum, &own, whole, samples->last_period, 0);
     if (samples->model != RSC_MODEL_SHARED && samples->sampler.models & RSC_MODEL_SHARED)
-        take_unfinished(sum, &of_all, whole, samples->last_period, rsc_finished_samples_take_shared);
+        take_unfinished(sum, &of_all, whole, samples->last_period, 1);
     for (uint32_t i = 0; i < samples->sum.thread_count; i++)
         samples->sum.threads[i].references = i < whole->thread_count ? whole->thread_references[i] : 0;
     return rsc_finished_samples_finish(&samples->sum, &samples->places, &facts, whole->references,

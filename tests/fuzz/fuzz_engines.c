@@ -14,6 +14,7 @@
 #include <reusescope/profile.h>
 
 #include "fuzz_check.h"
+#include "fuzz_profile.h"
 #include "profile/sim_result.h"
 #include "simulate/cache/cache_config.h"
 #include "simulate/simulator.h"
@@ -53,23 +54,6 @@ static struct rsc_batch decode(const uint8_t *data, size_t bytes, int has_pcs) {
     return batch;
 }
 
-/* Written, read, and written the same. */
-static void write_and_read(const struct rsc_profile *profile) {
-    struct rsc_error error;
-    char *text = NULL, *again = NULL;
-    size_t bytes = 0, again_bytes = 0;
-    struct rsc_profile *read = NULL;
-    FUZZ_CHECK(rsc_profile_json(profile, &text, &bytes, &error) == 0);
-    int status = rsc_profile_parse(&read, text, bytes, "profile", &error);
-    if (status < 0) fprintf(stderr, "%s\n", error.message);
-    FUZZ_CHECK(status == 0);
-    FUZZ_CHECK(rsc_profile_json(read, &again, &again_bytes, &error) == 0);
-    FUZZ_CHECK(bytes == again_bytes && !memcmp(text, again, bytes));
-    rsc_profile_free(read);
-    rsc_text_free(text);
-    rsc_text_free(again);
-}
-
 static void analyse(const uint8_t *options, const struct rsc_batch *batch) {
     struct rsc_error error = {0};
     struct rsc_engine *engine = NULL;
@@ -89,7 +73,7 @@ static void analyse(const uint8_t *options, const struct rsc_batch *batch) {
     if (!status) status = rsc_engine_push(engine, batch, &error);
     if (!status) status = rsc_engine_finish(engine, &profile, &error);
     FUZZ_CHECK(status == 0 || error.message[0]);
-    if (profile) write_and_read(profile);
+    if (profile) fuzz_write_and_read(profile);
     rsc_profile_free(profile);
     rsc_engine_free(engine);
 }

@@ -16,6 +16,8 @@
 #include "multicore/program_samples.h"
 #include "trace/source.h"
 
+#include "fuzz_profile.h"
+
 #define COMMAND 12u
 #define COMMANDS_MAX 4096u
 #define BATCHES_MAX 64u /* a corrupt ring may never be empty */
@@ -23,16 +25,19 @@
 struct parent {
     struct rsc_ring *ring;
     struct rsc_drain *drain;
+    int keeps_lines;
     void *engines[2];
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-static void check_batch(const struct rsc_batch *batch) {
+static void check_batch(const struct rsc_batch *batch, int lines) {
     uint32_t at = 0;
     if (batch->count > RSC_BATCH_ACCESSES) abort();
     for (uint32_t i = 0; i < batch->count; i++)
         if (rsc_meta_thread(batch->meta[i]) >= batch->thread_count) abort();
+    for (uint32_t i = 0; lines && i < batch->count; i++) /* a kept reference is to one line */
+        if (batch->addr[i] % 64 + rsc_meta_size(batch->meta[i]) > 64) abort();
     for (uint32_t i = 0; i < batch->event_count; i++) {
         if (batch->events[i].at < at || batch->events[i].at > batch->count) abort();
         at = batch->events[i].at;
@@ -46,7 +51,7 @@ static void take(struct parent *parent, int ended) {
         struct rsc_batch batch;
         struct rsc_batch_columns columns;
         if (rsc_drain_next(parent->drain, ended, &batch, &error) <= 0) return;
-        check_batch(&batch);
+        check_batch(&batch, parent->keeps_lines);
         rsc_drain_columns(parent->drain, &columns);
         for (int i = 0; i < 2; i++)
             if (rsc_program_samples.push_columns(parent->engines[i], &batch, &columns, &error) < 0) abort();
@@ -108,7 +113,8 @@ static void finish(struct parent *parent) {
         struct rsc_profile *profile = NULL;
         struct rsc_error error;
         if (rsc_program_samples.push_columns(parent->engines[i], &nothing, &end, &error) < 0) abort();
-        if (rsc_program_samples.finish(parent->engines[i], &profile, &error) == 0) rsc_profile_free(profile);
+        if (rsc_program_samples.finish(parent->engines[i], &profile, &error) == 0) fuzz_write_and_read(profile);
+        rsc_profile_free(profile);
         rsc_program_samples.destroy(parent->engines[i]);
     }
     rsc_drain_free(parent->drain);
@@ -126,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     parent.ring->magic = RSC_RING_MAGIC;
     parent.ring->valgrind = kind == 1;
     parent.ring->rebuilt = kind > 1;
-    parent.ring->keep_lines = kind == 3 || (kind == 1 && lines);
+    parent.ring->keep_lines = parent.keeps_lines = kind == 3 || (kind == 1 && lines);
     parent.ring->keep_shift = 6;
     parent.ring->keep_limit = UINT64_MAX / 4;
     parent.ring->sampled = kind == 4;

@@ -44,6 +44,12 @@ void rsc_drain_filter(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
     rsc_drain_count_references(drain, cursor, references, references - 1);
 }
 
+/* The bytes of a kept reference: one line has all of them, unless the program wrote over the record. */
+static uint32_t within_line(const struct rsc_drain *drain, const struct rsc_record *record) {
+    const uint64_t line = 1ull << drain->keep_shift, left = line - (record->addr & ADDRESS_MASK & (line - 1));
+    return rsc_record_size(record->word) < left ? rsc_record_size(record->word) : (uint32_t)left;
+}
+
 /* How many references a record stands for. This gives its time, because kept references come in bursts. */
 static uint64_t references_of(const struct rsc_record *record) {
     uint32_t type = rsc_record_type(record->word);
@@ -75,7 +81,7 @@ int rsc_drain_take_lines(struct rsc_drain *drain, struct rsc_drain_cursor *curso
         else if (type == RSC_RECORD_KEPT_READ || type == RSC_RECORD_KEPT_WRITE) {
             cursor->skipped += record->addr >> 48;
             rsc_drain_count_references(drain, cursor, record->addr >> 48, 0);
-            take_kept(drain, cursor, record->addr & ADDRESS_MASK, rsc_record_size(record->word),
+            take_kept(drain, cursor, record->addr & ADDRESS_MASK, within_line(drain, record),
                       type == RSC_RECORD_KEPT_WRITE, payload);
             rsc_drain_count_references(drain, cursor, 1, 0);
         } else if (type == RSC_RECORD_SKIPPED) {

@@ -42,7 +42,21 @@ static int sampled_thread(struct rsc_drain *drain, const struct rsc_drain_cursor
     return 0;
 }
 
+#define WAIT_MAX (1ull << 60) /* references */
+#define LINES_MAX (1ull << 48) /* addresses have no more bits */
+#define WEIGHT_MAX 0x1p48
+
+/* What a sampler can have written. */
+static int is_sound(const struct rsc_sample_record *sample) {
+    return sample->outcome < RSC_SAMPLE_OUTCOMES && sample->weight >= 1 && sample->weight < WEIGHT_MAX &&
+           sample->distance < LINES_MAX && sample->interval < WAIT_MAX;
+}
+
 static int add_sample(struct rsc_drain *drain, const struct rsc_sample_record *sample) {
+    if (!is_sound(sample)) {
+        drain->stats.unknown++;
+        return 0;
+    }
     if (drain->sample_count == drain->sample_room) {
         size_t room = drain->sample_room ? drain->sample_room * 2 : 1024;
         struct rsc_sample_record *samples = realloc(drain->samples, room * sizeof *samples);
@@ -50,7 +64,6 @@ static int add_sample(struct rsc_drain *drain, const struct rsc_sample_record *s
         drain->samples = samples;
         drain->sample_room = room;
     }
-    if (!(sample->outcome < RSC_SAMPLE_OUTCOMES && sample->weight >= 1)) return 0;
     drain->samples[drain->sample_count] = *sample;
     drain->samples[drain->sample_count++].after_events = drain->event_count;
     return 0;
@@ -132,13 +145,15 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
     return 0;
 }
 
+static uint64_t at_most(uint64_t count, uint64_t most) { return count < most ? count : most; }
+
 /* The thread's own totals, once it is gone. */
 static void take_counts(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     double weight;
     memcpy(&weight, &slot->sampled_weight, sizeof weight);
-    rsc_drain_count_references(drain, cursor, slot->sampled_references, 0);
-    drain->stats.analysed += slot->sampled_analysed;
-    drain->stats.begun += slot->sampled_begun;
+    const uint64_t references = rsc_drain_count_references(drain, cursor, slot->sampled_references, 0);
+    drain->stats.analysed += at_most(slot->sampled_analysed, references);
+    drain->stats.begun += at_most(slot->sampled_begun, references);
     if (weight >= 0 && weight < 0x1p62) drain->stats.begun_weight += weight;
     slot->sampled_references = slot->sampled_analysed = slot->sampled_begun = slot->sampled_weight = 0;
 }

@@ -32,7 +32,7 @@ static void *worker(void *argument) {
 static struct rsc_ring *find_ring(void) {
     char line[512];
     struct rsc_ring *found = NULL;
-    FILE *maps = fopen("/proc/self/maps", "r");
+    FILE *maps = fopen("/proc/thread-self/maps", "r"); /* of /proc/self/maps QEMU shows the guest its own part */
     while (maps && fgets(line, sizeof line, maps)) {
         unsigned long start, stop;
         if (strstr(line, "memfd:reusescope ") && sscanf(line, "%lx-%lx", &start, &stop) == 2 &&
