@@ -303,8 +303,13 @@ static struct resolved *resolve(struct rsc_symbols *symbols, uint64_t pc) {
             if (symbol) count = 1;
         }
     }
-    const char *made = map ? NULL : rsc_jit_map_find(&symbols->jit, pc);
-    if (made) frames[count++] = (struct code_frame){.function = made};
+    /* Where the program unmapped a file, it may have made code since. */
+    const char *made = found ? NULL : rsc_jit_map_find(&symbols->jit, pc);
+    if (made) {
+        frames[count++] = (struct code_frame){.function = made};
+        module = NULL;
+        map = NULL;
+    }
     struct resolved *resolved = rsc_arena_alloc(&symbols->shared.arena, sizeof *resolved + count * sizeof *frames);
     if (!resolved) return NULL;
     *resolved = (struct resolved){.module = module ? module->path : made ? "[JIT]" : NULL, .count = count};
