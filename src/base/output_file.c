@@ -29,10 +29,12 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/inputs.h"
 
 #define LINKS_MAX 40          /* as many as the kernel follows */
 #define TEMPORARY_ATTEMPTS 16 /* names have 64 random bits: even one collision means that something else is wrong */
 #define PARTIAL_ATTEMPTS 1000
+#define MODE (0666 & ~rsc_inputs_hidden())
 #define PLANTED 1 /* beside negative errno values */
 
 /* The folder part of `path` with its slash, "" for the current folder, followed by `name`. Owned by the caller. */
@@ -122,7 +124,7 @@ static int make_temporary(struct rsc_output_file *file) {
         if (file->unnamed) {
             if (linkat(AT_FDCWD, descriptor, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0) return 0;
         } else {
-            file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
             if (file->fd >= 0) return 0;
         }
         if (errno != EEXIST) break;
@@ -138,7 +140,7 @@ static int open_temporary(struct rsc_output_file *file) {
     char *folder = beside(file->path, ".");
     if (!folder) return -ENOMEM;
     if (file->naming == RSC_OUTPUT_UNNAMED && access("/proc/self/fd", X_OK) == 0)
-        file->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+        file->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE);
     free(folder);
     file->unnamed = file->fd >= 0;
     return file->unnamed ? 0 : make_temporary(file);
@@ -161,8 +163,8 @@ static int open_target(struct rsc_output_file *file) {
     if (exists && faccessat(AT_FDCWD, file->path, W_OK, AT_EACCESS) != 0) return -errno;
 
     int status = open_temporary(file);
-    /* open() would have kept the old file's mode: a private file stays private */
-    if (status == 0 && exists && fchmod(file->fd, old.st_mode & 0777) != 0) status = -errno;
+    /* open() would have kept the old file's mode: a private file stays private. What was read may be more so. */
+    if (status == 0 && exists && fchmod(file->fd, old.st_mode & 0777 & ~rsc_inputs_hidden()) != 0) status = -errno;
     return status;
 }
 

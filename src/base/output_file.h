@@ -1,8 +1,8 @@
 /*
  * output_file.h - files that appear whole or not at all.
  *
- * Data goes to a temporary file in the same folder (mode as open() with 0666
- * and the umask), reaches the disk, and is renamed on commit, so that after a power
+ * Data goes to a temporary file in the same folder (mode as open() with 0666 and
+ * the umask, less what inputs.h hides), reaches the disk, and is renamed on commit, so that after a power
  * cut there is the old file or the new one. An aborted file leaves nothing. Where
  * the file system supports it, the temporary file has no name, so that even a
  * killed process leaves nothing. What is too dear for that, a recording, is written to

@@ -540,6 +540,7 @@ static int run_request(struct request *request, struct rsc_error *error) {
         rsc_log_line(&session->log, RSC_LOG_WARNING, "--set %s: %s has no parameter %s",
                      rsc_loops_input_unused(&request->input), request->input.path,
                      rsc_loops_input_unused(&request->input));
+    if (!status && request->emit && session->output) status = rsc_session_spare_opened(session, session->output, error);
     if (!status && request->emit) {
         status = rsc_output_whole(session->output ? session->output : "-", text, bytes, 0, error);
     } else if (!status) {

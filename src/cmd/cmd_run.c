@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/inputs.h"
 #include "cmd/run_engines.h"
 #include "cmd/run_says.h"
 #include "engine/engine_auto.h"
@@ -87,15 +88,27 @@ static int run_base(struct run *run, struct rsc_error *error) {
     return status;
 }
 
+/* Finds the program, which nothing that is written may replace. */
+static int find_program(struct run *run, const char *name, struct rsc_target *target, struct rsc_error *error) {
+    const struct rsc_session *session = &run->session;
+    const char *output = session->output ? session->output : RSC_DATA_FILE;
+    int status = rsc_target_find(target, name, error);
+    rsc_input_spare(target->path);
+    rsc_input_spare(target->script);
+    if (!status && run->asked.trace_path) status = rsc_session_spare_opened(session, run->asked.trace_path, error);
+    if (!status && !run->asked.only_record) status = rsc_session_spare_opened(session, output, error);
+    return status;
+}
+
 /* Collector, models, engines and files: every check that can fail before the program runs. */
 static int open_run(struct run *run, struct rsc_error *error) {
     const struct rsc_collector_kind *kind = run->asked.with;
     const char *name = run->asked.request.command[0];
-    int status = rsc_target_find(&run->target, name, error);
-    if (status < 0 && status != RSC_EUNSUPPORTED && !run->asked.request.attach_to)
+    int status = find_program(run, name, &run->target, error);
+    if (status == RSC_EIO && !run->asked.request.attach_to)
         run->not_run = strchr(name, '/') && access(name, F_OK) == 0 ? RSC_EXIT_NOT_EXECUTABLE : RSC_EXIT_NOT_FOUND;
     run->base = (struct rsc_run_base){.measured = run->asked.native, .binary = run->asked.native_binary};
-    if (!status && run->base.binary) status = rsc_target_find(&run->plain, run->base.binary, error);
+    if (!status && run->base.binary) status = find_program(run, run->base.binary, &run->plain, error);
     run->asked.request.target = &run->target;
     if (!status && !kind) status = rsc_collector_choose(&kind, &run->asked.request, error);
     if (status < 0) return status;

@@ -358,6 +358,7 @@ static int simulate(struct sim_verb *verb, struct rsc_error *error) {
     if (!status) status = rsc_sim_new(&sim, &verb->config, &verb->options, error);
     verb->sim = sim;
     if (!status && verb->blame.wanted) status = rsc_blame_open(&verb->blame, error);
+    if (!status && verb->misses.path) status = rsc_session_spare_opened(&verb->session, verb->misses.path, error);
     if (!status && verb->misses.path) status = rsc_miss_trace_open(&verb->misses, &verb->config, &info, error);
     if (!status) status = read_all(verb, sim, trace, error);
     if (!status) status = finish(verb, sim, trace, error);

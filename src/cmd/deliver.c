@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/inputs.h"
 #include "base/output_file.h"
 #include "cmd/session.h"
 
@@ -157,7 +158,8 @@ static int write_rendering(struct rsc_session *session, const struct rsc_result 
     style.lines_taken += keep && session->output && !strcmp(path, "-"); /* of hint_next() */
     int status = rsc_report_render(result, format, &style, &text, &bytes, error);
     if (status < 0) return status;
-    status = write_text(path, text, bytes, format == RSC_REPORT_TEXT, error);
+    status = rsc_session_spare_opened(session, path, error); /* sources are read only now */
+    if (!status) status = write_text(path, text, bytes, format == RSC_REPORT_TEXT, error);
     free(text);
     return status;
 }
@@ -212,6 +214,14 @@ int rsc_session_spare_inputs(const struct rsc_session *session, const char *path
     return -1;
 }
 
+int rsc_session_spare_opened(const struct rsc_session *session, const char *path, struct rsc_error *error) {
+    char name[PATH_MAX];
+    struct stat file;
+    rsc_expand_name(path, name, sizeof name);
+    if (session->may_replace_input || !strcmp(name, "-") || stat(name, &file) != 0 || !rsc_input_is(&file)) return 0;
+    return rsc_fail(error, RSC_EINVAL, "%.200s: this command reads or runs it: it would be overwritten", name);
+}
+
 int rsc_session_check_output(struct rsc_session *session) {
     struct rsc_output_file file;
     struct rsc_error error;
@@ -243,6 +253,9 @@ int rsc_session_deliver_result(struct rsc_session *session, const struct rsc_res
         int leave = rsc_session_spare_inputs(session, path, session->output);
         if (leave >= 0) return leave;
     }
+    if ((session->output || keep) &&
+        rsc_session_spare_opened(session, session->output ? session->output : RSC_DATA_FILE, &error))
+        return rsc_session_fail(session, &error);
     int file_status = write_file(session, result, keep, &error);
     /* The terminal gets what was asked for; an analysis also prints its findings, unless quiet. */
     int show = session->output ? keep && !session->quiet && !format : !keep || !session->quiet || format;

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/fail.h"
+#include "base/inputs.h"
 #include "base/numbers.h"
 #include "loops/front/compile_commands.h"
 
@@ -119,6 +120,7 @@ static int read_file(const char *path, char **text, size_t *bytes, struct rsc_er
     size_t room = 1 << 16;
     *bytes = 0;
     if (!file) return rsc_fail_errno(error, errno, path);
+    rsc_input_opened(fileno(file));
     *text = malloc(room);
     while (*text && !status) {
         size_t got = fread(*text + *bytes, 1, room - *bytes, file);
@@ -137,6 +139,18 @@ static int read_file(const char *path, char **text, size_t *bytes, struct rsc_er
         *text = NULL;
     }
     return status;
+}
+
+/* Another process reads them. */
+static void note_sources(const char *path, const struct rsc_c_other *others, size_t count) {
+    char whole[PATH_MAX];
+    rsc_input_named(path);
+    for (size_t i = 0; i < count; i++) {
+        int absolute = others[i].path[0] == '/';
+        snprintf(whole, sizeof whole, "%s%s%s", absolute ? "" : others[i].directory, absolute ? "" : "/",
+                 others[i].path);
+        rsc_input_named(whole);
+    }
 }
 
 static int read_source(struct rsc_loops_input *input, char **text, size_t *bytes, struct rsc_error *error) {
@@ -174,6 +188,7 @@ static int read_source(struct rsc_loops_input *input, char **text, size_t *bytes
         input->source.others = others;
         input->source.other_count = count;
     }
+    if (!status) note_sources(path, others, count);
     if (!status) status = rsc_c_source_read(path, &input->source, text, bytes, error);
     rsc_compile_command_free(&command);
     for (size_t i = 0; i < count; i++) rsc_compile_command_free(&list[i]);

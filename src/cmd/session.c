@@ -5,10 +5,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/inputs.h"
 #include "base/numbers.h"
 #include "base/own_file.h"
 #include "base/pool.h"
@@ -99,6 +99,7 @@ void rsc_session_catch_interrupt(void) {
 void rsc_session_start(struct rsc_session *session, const struct rsc_verb *verb, char **argv) {
     const struct rsc_filter everything = RSC_FILTER_ALL;
     memset(session, 0, sizeof *session);
+    rsc_inputs_remember();
     session->verb = verb;
     session->argv = argv;
     session->filter = everything;
@@ -289,14 +290,7 @@ int rsc_session_fail(struct rsc_session *session, const struct rsc_error *error)
 }
 
 int rsc_session_load(const char *path, struct rsc_profile ***profiles, size_t *count, struct rsc_error *error) {
-    struct stat file;
     int from_stdin = !strcmp(path, "-");
-    if ((from_stdin ? fstat(STDIN_FILENO, &file) : stat(path, &file)) == 0 && S_ISREG(file.st_mode)) {
-        mode_t hidden = umask(0);
-        if (!(file.st_mode & S_IRGRP)) hidden |= S_IRWXG;
-        if (!(file.st_mode & S_IROTH)) hidden |= S_IRWXO;
-        umask(hidden);
-    }
     int status = rsc_profiles_load(path, profiles, count, error);
     struct rsc_trace *trace = NULL;
     struct rsc_error ignored;
@@ -333,6 +327,11 @@ int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, cons
             return rsc_fail(error, RSC_EUNSUPPORTED,
                             "%s: requests for objects, not accesses to addresses: use --requests", path);
         }
+    }
+    if (!status && session->output) status = rsc_session_spare_opened(session, session->output, error);
+    if (status < 0 && *trace) {
+        rsc_trace_close(*trace);
+        *trace = NULL;
     }
     return status;
 }

@@ -130,7 +130,7 @@ int rsc_session_take(struct rsc_session *session, int argc, rsc_option_taker *ta
 /* Prints "reusescope: MESSAGE" and returns its exit status. */
 int rsc_session_fail(struct rsc_session *session, const struct rsc_error *error);
 
-/* Loads profiles. Files written from here on are readable by those who may read this one, at most. */
+/* Loads profiles. */
 int rsc_session_load(const char *path, struct rsc_profile ***profiles, size_t *count, struct rsc_error *error);
 
 /* Opens a trace with the session's trace options. `whole`: it will be read to the end, by the session's threads. */
@@ -169,6 +169,12 @@ int rsc_session_check_output(struct rsc_session *session);
  * elsewhere: an input, the program, its data. Links are followed. Returns -1, or the exit status.
  */
 int rsc_session_spare_inputs(const struct rsc_session *session, const char *path, const char *given);
+
+/*
+ * The same for files that were opened or will run (base/inputs.h), which the command line need not name, as members of a
+ * folder. Returns 0 or a negative RSC_E...
+ */
+int rsc_session_spare_opened(const struct rsc_session *session, const char *path, struct rsc_error *error);
 
 /* Prints a note on standard error, as "reusescope: ...", and counts its lines at 80 columns (lines_said). */
 void rsc_session_say(struct rsc_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -21,6 +21,7 @@
 #include <zstd.h>
 
 #include "base/fail.h"
+#include "base/inputs.h"
 #include "base/output_file.h"
 #include "profile/profile_model.h"
 
@@ -121,11 +122,11 @@ static int read_all(int fd, const char *name, char **data, size_t *bytes, struct
 
 static int read_file(const char *path, const char *name, char **data, size_t *bytes, struct rsc_error *error) {
     *data = NULL;
-    if (!strcmp(path, "-")) return read_all(STDIN_FILENO, name, data, bytes, error);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int standard = !strcmp(path, "-"), fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return rsc_fail_errno(error, errno, name);
+    rsc_input_opened(fd);
     int rc = read_all(fd, name, data, bytes, error);
-    close(fd);
+    if (!standard) close(fd);
     return rc;
 }
 

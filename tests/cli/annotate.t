@@ -21,6 +21,9 @@ $ reusescope annotate wave.json --at 896K,112M --source-path tree --context 1
             misses in   median
    refs   896K   112M    dist.   line  source
   5,000    400      0      0 B     10
+$ reusescope annotate wave.json --source-path tree -o tree/src/solver.c
+reusescope: tree/src/solver.c: this command reads or runs it: it would be overwritten
+[2]
 
 # A function, a file; sizes in any order, the first ranks.
 $ reusescope annotate wave.json --at 112M,28K --source-path tree --function relax

@@ -148,6 +148,12 @@ $ reusescope dump app.dir/trace | cmp - <(reusescope dump app.dir)
 $ reusescope analyze app.dir -q --format csv -o - | grep -E 'total,(references|distinct)'
 0,single,64,total,references,,,7,,,
 0,single,64,total,distinct,,,2,,,
+$ reusescope analyze app.dir -o app.dir/trace/drmemtrace.app.1.1.trace
+reusescope: app.dir/trace/drmemtrace.app.1.1.trace: this command reads or runs it: it would be overwritten
+[2]
+$ reusescope sim app.dir --l1d 32K,8,64 --miss-trace app.dir/trace/drmemtrace.app.2.2.trace.gz
+reusescope: app.dir/trace/drmemtrace.app.2.2.trace.gz: this command reads or runs it: it would be overwritten
+[2]
 $ reusescope analyze app.dir --from din
 reusescope: app.dir: a folder; only DynamoRIO's traces are read as folders
 [1]

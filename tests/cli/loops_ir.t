@@ -1324,6 +1324,12 @@ $ printf '#include "grid.h"\ndouble a[N][N], b[N][N];\nvoid relax(void) {\n#prag
 $ printf '#include <math.h>\n#include "../grid.h"\ntypedef struct { double left, right; } sides;\nstatic double weight[2] = {0.25, 0.5};\nstatic double two(double *p, int j) { return p[j - 1] * weight[0] + p[j + 1] * weight[1]; }\nvoid row(int i, double from[N][N], double to[N][N]) {\n  sides s = {1, 2};\n  for (int j = 1; j < N - 1; j++) to[i][j] = shift(two(from[i], j)) + sqrt(from[i + 1][j]) + s.left;\n}\n' > project/lib/row.c
 $ printf '#include "../grid.h"\nstatic const double table[4] = {1, 2, 3, 4};\ndouble shift(double x) { return x + table[K]; }\n' > project/lib/shift.c
 $ printf '[{"directory":"%s","file":"main.c","command":"cc -c main.c"},{"directory":"%s/lib","file":"row.c","command":"cc -c row.c"},{"directory":"%s/lib","file":"missing.c","command":"cc -c missing.c"},{"directory":"%s/lib","file":"@shift","command":"cc"},{"directory":"%s/lib","file":"shift.c","arguments":["cc","-DK=2","-c","shift.c"]}]' $PWD/project $PWD/project $PWD/project $PWD/project $PWD/project > project/compile_commands.json
+$ (cd project && reusescope loops main.c --compile-commands . -o lib/row.c)
+reusescope: lib/row.c: this command reads or runs it: it would be overwritten
+[2]
+$ (cd project && reusescope loops main.c --compile-commands . --emit-ir -o compile_commands.json)
+reusescope: compile_commands.json: this command reads or runs it: it would be overwritten
+[2]
 $ (cd project && reusescope loops main.c --list; reusescope loops main.c --compile-commands . --emit-ir | sed "s,$PWD/,,")
 main.c:5: relax: sequential, 0 references in the source
 main.c:5:   not affine: a call of row, whose body is not in the source

@@ -219,6 +219,46 @@ reusescope advise: p.data is named twice: it would be overwritten
 $ cmp in.rsct kept.rsct; cmp prog kept.prog; cmp p.data kept.data; cat m.c
 void f(void) {}
 
+# Nor a file that the command line does not name: the default profile, standard input, a program in PATH, a member of a
+# folder, the sources of a project, the source that a profile names.
+$ cp p.data reusescope.data
+$ reusescope report --format text -o reusescope.data
+reusescope: reusescope.data: this command reads or runs it: it would be overwritten
+[2]
+$ reusescope advise --format json -o reusescope.data
+reusescope: reusescope.data: this command reads or runs it: it would be overwritten
+[2]
+$ reusescope report - --format text -o p.data < p.data
+reusescope: p.data: this command reads or runs it: it would be overwritten
+[2]
+$ reusescope analyze - -o in.rsct < in.rsct
+reusescope: in.rsct: this command reads or runs it: it would be overwritten
+[2]
+$ mkdir bin; cp prog bin/prog2; PATH=$PWD/bin:$PATH reusescope run -o bin/prog2 -- prog2
+reusescope: bin/prog2: this command reads or runs it: it would be overwritten
+[2]
+$ PATH=$PWD/bin:$PATH reusescope run --trace bin/prog2 -- prog2
+reusescope: bin/prog2: this command reads or runs it: it would be overwritten
+[2]
+$ printf '#!%s/bin/prog2\n' "$PWD" > script; chmod +x script; reusescope run -o bin/prog2 -- ./script
+reusescope: bin/prog2: this command reads or runs it: it would be overwritten
+[2]
+$ cmp p.data kept.data; cmp reusescope.data kept.data; cmp in.rsct kept.rsct; cmp bin/prog2 kept.prog; rm reusescope.data
+
+# What is made from files that others may not read, they may not read either, also where there was a file that they may.
+$ umask 022; cp in.rsct s.rsct; chmod 600 s.rsct; echo old > s.json; echo old > misses.rsct; chmod 666 s.json
+$ reusescope analyze s.rsct -q -o s.json; reusescope analyze s.rsct -q; stat -c '%a %n' s.json reusescope.data
+600 s.json
+600 reusescope.data
+$ reusescope convert s.rsct -q -o s2.rsct; reusescope sim s.rsct --l1d 32K,8,64 -q --miss-trace misses.rsct > s.txt; stat -c '%a %n' s2.rsct misses.rsct
+600 s2.rsct
+600 misses.rsct
+$ chmod 600 p.data; reusescope merge p.data kept.data -q -o sum.data; chmod 644 p.data; reusescope merge p.data kept.data -q -o open.data
+$ stat -c '%a %n' sum.data open.data
+600 sum.data
+644 open.data
+$ rm s.rsct s2.rsct s.json reusescope.data misses.rsct s.txt sum.data open.data
+
 # A converted trace and a merged profile may take the place of one they are made from.
 $ reusescope convert in.rsct -q --level 1 -o in.rsct; reusescope merge p.data p.data -q -o p.data
 $ reusescope info in.rsct | grep accesses; reusescope report p.data --format csv | grep total,acc

@@ -202,6 +202,13 @@ $ grep -c 'int mine;' page.html; grep -c 'int ours;\|int key;\|root:x' page.html
 1
 0
 640
+$ chmod 644 page.html; reusescope report named.json -q -o page.html; stat -c %a page.html
+640
+$ chmod 600 named.json; chmod 664 page.html; reusescope report named.json -q -o page.html; stat -c %a page.html
+600
+$ reusescope report - -q -o page2.html < named.json; stat -c %a page2.html
+600
+$ chmod 640 named.json; rm page2.html
 $ reusescope report named.json --embed-source --source-path ../outside -o page.html 2>&1 | sed "s|$PWD|WORK|; s|${PWD%/work}|ABOVE|" | grep 'b.c\|c.c\|link'
 reusescope: embedded ABOVE/outside/b.c
 reusescope: warning: ABOVE/outside/c.c: not embedded: not readable by others

@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "base/fail.h"
+#include "base/inputs.h"
 #include "profile/json_read.h"
 
 #define LIST_BYTES_MAX (1 << 30)
@@ -116,6 +117,7 @@ static int read_list(json_t **list, const char *path, struct rsc_error *error) {
         if (file) fclose(file);
         return rsc_fail_errno(error, reason, path);
     }
+    rsc_input_opened(fileno(file));
     size_t room = status.st_size > 0 && status.st_size < LIST_BYTES_MAX ? (size_t)status.st_size : 0;
     char *text = room ? malloc(room) : NULL;
     size_t bytes = text ? fread(text, 1, room, file) : 0;

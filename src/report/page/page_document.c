@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/inputs.h"
 #include "profile/json_read.h"
 #include "report/page/page.h"
 
@@ -152,6 +153,7 @@ static char *read_document(const char *path, size_t *bytes) {
         is_one |= strstr(opening, kinds[i].schema) != NULL;
     char *text = is_one ? malloc((size_t)status.st_size + 1) : NULL;
     if (text) {
+        rsc_input_opened(fileno(file));
         rewind(file);
         *bytes = fread(text, 1, (size_t)status.st_size, file);
         text[*bytes] = 0;

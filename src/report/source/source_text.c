@@ -17,6 +17,8 @@
 
 #include <reusescope/error.h>
 
+#include "base/inputs.h"
+
 static int is_readable(const struct stat *status) {
     return S_ISREG(status->st_mode) && status->st_size >= 0 && status->st_size <= (off_t)RSC_SOURCE_BYTES_MAX;
 }
@@ -91,6 +93,7 @@ static int read_path(struct rsc_source *source, const char *path, struct fence *
     if (fd < 0) return 0;
     if (fstat(fd, &status) == 0 && is_readable(&status) && (!fence || status.st_mode & S_IROTH)) {
         size_t room = (size_t)status.st_size;
+        rsc_input_opened(fd);
         source->text = malloc(room + 1);
         ssize_t bytes = source->text ? read_all(fd, source->text, room) : 0;
         found = !source->text ? RSC_ENOMEM : bytes < 0 ? 0 : split(source, (size_t)bytes);

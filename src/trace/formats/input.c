@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/inputs.h"
 #include "trace/formats/decompress.h"
 
 #define AHEAD_BYTES RSC_STORED_BYTES
@@ -50,6 +51,7 @@ static int open_file(struct rsc_input *input, const char *path, struct rsc_error
     } while (input->stored.fd < 0 && errno == EINTR);
     if (input->stored.fd < 0) return rsc_fail_errno(error, errno, input->name);
     input->owns_fd = !standard;
+    rsc_input_opened(input->stored.fd);
 
     if (fstat(input->stored.fd, &status) != 0) return rsc_fail_errno(error, errno, input->name);
     if (S_ISDIR(status.st_mode)) return rsc_fail_errno(error, EISDIR, input->name);
