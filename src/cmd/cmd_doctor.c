@@ -39,9 +39,12 @@ static void say(const char *mark, const char *what, const char *detail) {
     printf("%-3s %-26s %s\n", mark, what, detail);
 }
 
-static void need(struct checkup *checkup, int there, const char *what, const char *detail, const char *fix) {
-    say(there ? "ok" : "no", what, there ? detail : fix);
-    if (!there) checkup->failed = 1;
+/* `absent`: the mark if it is not there. */
+static int need(struct checkup *checkup, int there, const char *absent, const char *what, const char *detail,
+                const char *fix) {
+    say(there ? "ok" : absent, what, there ? detail : fix);
+    if (!there && !strcmp(absent, "no")) checkup->failed = 1;
+    return there;
 }
 
 static void optional(int there, const char *what, const char *detail, const char *fix) {
@@ -94,30 +97,38 @@ static int try_collector(const struct rsc_collector_kind *kind, char *detail, si
     return well;
 }
 
-static void look_at_qemu(struct checkup *checkup) {
+/* `is_needed`: nothing else watches a program that was not built with `cc`. */
+static void look_at_qemu(struct checkup *checkup, int is_needed) {
     char line[256], detail[512];
+    struct rsc_target own = {.guest = RSC_GUEST_UNKNOWN};
+    struct rsc_error error;
+    const char *mark = is_needed ? "no" : "--", *fix = "apt-get install qemu-user";
     const char *qemu = rsc_qemu_path(RSC_GUEST_X86_64);
     first_line(qemu, "--version", line, sizeof line);
-    need(checkup, qemu != NULL, "qemu-x86_64", line, "apt-get install qemu-user");
-    optional(rsc_qemu_path(RSC_GUEST_AARCH64) != NULL, "qemu-aarch64", "AArch64 programs can be watched",
-             "apt-get install qemu-user");
+    rsc_target_find(&own, "/bin/true", &error);
+    int is_arm = own.guest == RSC_GUEST_AARCH64, there = rsc_qemu_path(own.guest) != NULL;
+    need(checkup, qemu != NULL, is_arm ? "--" : mark, "qemu-x86_64", line, fix);
+    need(checkup, rsc_qemu_path(RSC_GUEST_AARCH64) != NULL, is_arm ? mark : "--", "qemu-aarch64",
+         "AArch64 programs can be watched", fix);
     optional(access("/usr/aarch64-linux-gnu/lib", X_OK) == 0, "AArch64 libraries", "/usr/aarch64-linux-gnu",
              "for dynamic AArch64 programs: apt-get install libc6-arm64-cross, or --sysroot DIR");
-    need(checkup, rsc_qemu_plugin_path() != NULL, "plugin", rsc_qemu_plugin_path(), "build it: make");
+    there &= need(checkup, rsc_qemu_plugin_path() != NULL, mark, "plugin", rsc_qemu_plugin_path(), "build it: make");
     optional(rsc_qemu_preload_path(RSC_GUEST_X86_64) != NULL, "heap blocks by name",
              rsc_qemu_preload_path(RSC_GUEST_X86_64), "libreusescope-guest-x86_64.so is missing: make");
-    if (!checkup->failed) {
+    if (there) {
         int works = try_collector(&rsc_collector_qemu, detail, sizeof detail);
-        need(checkup, works, "watching a program", detail, detail);
+        need(checkup, works, mark, "watching under QEMU", detail, detail);
     }
 }
 
 /* x86-64 programs run under Valgrind; without it, under QEMU. */
-static void look_at_valgrind(void) {
+static int look_at_valgrind(void) {
     char detail[512], text[600];
     const int works = try_collector(&rsc_collector_valgrind, detail, sizeof detail);
     snprintf(text, sizeof text, "%s; threads in turns of 4 accesses, the same in every run (--quantum)", detail);
-    optional(works, "x86-64 under Valgrind", text, detail);
+    if (!works) snprintf(text, sizeof text, "%s (until then: QEMU)", detail);
+    optional(works, "x86-64 under Valgrind", text, text);
+    return works;
 }
 
 /* Rebuilding needs the pass and the runtime; the user brings the compiler. */
@@ -310,8 +321,7 @@ static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
     if (asked.latency) return measure_latencies(&asked.session);
     printf("reusescope %s\n", rsc_version());
     look_at_machine();
-    look_at_valgrind();
-    look_at_qemu(&checkup);
+    look_at_qemu(&checkup, !look_at_valgrind());
     look_at_rebuilding();
     look_at_perf();
     look_at_symbols();
