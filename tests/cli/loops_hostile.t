@@ -99,6 +99,16 @@ file,line,function,what_if,threads,interleave,lines,bytes,miss_ratio,low,high
 $ echo 'double a[4]; void f(void) { for (int i = 0; i < 4; i++) for (int j = i; j < 0; j++) a[j] = 0; }' | try --format csv -o -
 file,line,function,what_if,threads,interleave,lines,bytes,miss_ratio,low,high
 
+# Triangular nests, four deep, in little memory: an answer with every reference counted, or one line.
+$ echo 'double a[N][N], b[N][N], c[N], d[N][N][N]; void f(void) { for (int i = 0; i < N; i++) for (int j = 0; j <= i; j++) for (int k = j; k <= i; k++) for (int l = j; l < k; l++) a[i][l] += b[k][l] * c[i - j + k] + d[i][j][k]; }' > deep.c
+$ counted() { (ulimit -v 900000; timeout 60 reusescope loops deep.c -D N=$1 -t 1 -q --format json -o deep.json); /usr/bin/python3 -c "import json; n = $1; print(json.load(open('deep.json'))['loops'][0]['references'] == 5 * (n - 1) * n * (n + 1) * (n + 2) // 24)"; }
+$ counted 60; counted 1000
+True
+True
+$ echo 'double a[N][N], b[3 * N]; void f(void) { for (int i = 0; i < N; i++) for (int j = 0; j <= i; j++) for (int k = 0; k <= j; k++) for (int l = 0; l < i + j - k; l++) a[i][j] += b[l] * a[j][k]; }' | (ulimit -v 2000000; try -D N=10000)
+reusescope: f:1: uneven loops of more than 33554432 iterations, or of more than 1 GiB of counts, are not analysed: smaller sizes (-D, --set) may show the same
+[1]
+
 # Functions that call themselves; directives that make no sense.
 $ echo 'double a[4]; void g(int n) { a[n] = 0; g(n - 1); } void f(void) { for (int i = 0; i < 4; i++) g(i); }' | try --list
 x.c:1: f: sequential, 1 reference in the source

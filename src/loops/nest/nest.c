@@ -16,7 +16,7 @@
 static const struct rsc_nest_node *unrank(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t at,
                                           int64_t *value, int64_t *began);
 
-#define SUMS_LISTS 4096u
+#define SUMS_LISTS 65536u
 #define SUMS_BYTES_MAX (UINT64_C(512) << 20) /* past this, rsc_nest_trim() drops running sums */
 
 static int64_t term_at(const struct rsc_nest_term *term, const int64_t *value) {
@@ -116,16 +116,18 @@ void rsc_nest_free(struct rsc_nest *nest) {
     free(nest);
 }
 
-/* The running sums of `node` under `values`; *made: they are new and must be filled. */
+/*
+ * The running sums of `node` under `values`, with room for `wanted` iterations; those from `length` on must be added up.
+ * Where longer ones are wanted, the shorter ones stay, as somebody may point to them: each has twice the room of the last.
+ */
 static struct rsc_nest_sums *find_sums(struct rsc_nest *nest, const void *node,
-                                       const int64_t values[RSC_LOOP_DEPTH_MAX], int64_t length, int *made) {
+                                       const int64_t values[RSC_LOOP_DEPTH_MAX], int64_t wanted) {
     uint64_t key = (uintptr_t)node >> 4;
     for (uint32_t d = 0; d < RSC_LOOP_DEPTH_MAX; d++) {
         if (!values[d]) continue;
         key = (key ^ (uint64_t)values[d] ^ (uint64_t)d << 58) * 0x9E3779B97F4A7C15ull;
         key ^= key >> 29;
     }
-    *made = 0;
     if (!nest->sums) {
         nest->sums = calloc(SUMS_LISTS, sizeof *nest->sums);
         if (!nest->sums) {
@@ -133,34 +135,33 @@ static struct rsc_nest_sums *find_sums(struct rsc_nest *nest, const void *node,
             return NULL;
         }
     }
-    struct rsc_nest_sums **list = &nest->sums[key % SUMS_LISTS];
-    for (struct rsc_nest_sums *sums = *list; sums; sums = sums->next)
-        if (sums->key == key && sums->node == node && !memcmp(sums->values, values, sizeof sums->values)) return sums;
-    if (length > (int64_t)RSC_NEST_SUMS_MAX) {
+    struct rsc_nest_sums **list = &nest->sums[key % SUMS_LISTS], *shorter = NULL;
+    for (struct rsc_nest_sums *sums = *list; sums && !shorter; sums = sums->next)
+        if (sums->key == key && sums->node == node && !memcmp(sums->values, values, sizeof sums->values)) {
+            if (sums->room >= wanted) return sums;
+            shorter = sums; /* the longest of them: it came last */
+        }
+    int64_t room = shorter && 2 * shorter->room > wanted ? 2 * shorter->room : wanted;
+    size_t bytes = sizeof(struct rsc_nest_sums) + (size_t)(room + 1) * sizeof(int64_t);
+    if (wanted > (int64_t)RSC_NEST_SUMS_MAX || nest->sums_bytes + bytes > RSC_NEST_SUMS_BYTES_MAX) {
         nest->status = RSC_ELIMIT;
         return NULL;
     }
-    size_t bytes = sizeof(struct rsc_nest_sums) + (size_t)(length + 1) * sizeof(int64_t);
     struct rsc_nest_sums *sums = malloc(bytes);
     if (!sums) {
         nest->status = RSC_ENOMEM;
         return NULL;
     }
-    *sums = (struct rsc_nest_sums){.key = key, .node = node, .length = length, .next = *list};
+    *sums = (struct rsc_nest_sums){.key = key, .node = node, .room = room, .next = *list};
     memcpy(sums->values, values, sizeof sums->values);
+    sums->sum[0] = 0;
+    if (shorter) {
+        sums->length = shorter->length;
+        memcpy(sums->sum, shorter->sum, (size_t)(shorter->length + 1) * sizeof *sums->sum);
+    }
     *list = sums;
     nest->sums_bytes += bytes;
-    *made = 1;
     return sums;
-}
-
-/* The variables in `depths`. */
-static struct rsc_nest_sums *find_sums_at(struct rsc_nest *nest, const void *node, uint32_t depths,
-                                          const int64_t *value, int64_t length, int *made) {
-    int64_t values[RSC_LOOP_DEPTH_MAX] = {0};
-    for (uint32_t d = 0; depths >> d; d++)
-        if (depths >> d & 1) values[d] = value[d];
-    return find_sums(nest, node, values, length, made);
 }
 
 /* Running sums by value: index 0 is the first possible value in the loop's direction. */
@@ -186,7 +187,7 @@ static int fill_value_sums(struct rsc_nest *nest, struct rsc_nest_node *loop, in
 
 /* The same where outer variables matter by remainders only. */
 static const int64_t *residue_sums(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value) {
-    int64_t values[RSC_LOOP_DEPTH_MAX] = {0};
+    int64_t values[RSC_LOOP_DEPTH_MAX] = {0}, length = loop->most - loop->least + 1;
     for (uint32_t i = 0; i < loop->residue_count; i++) {
         const struct rsc_nest_affine *affine = &loop->residue[i]->value;
         int64_t modulus = loop->residue[i]->modulus, rest = 0;
@@ -194,10 +195,18 @@ static const int64_t *residue_sums(struct rsc_nest *nest, const struct rsc_nest_
             if (affine->depth[t] < loop->depth) rest += affine->coefficient[t] * value[affine->depth[t]];
         values[i] = (rest % modulus + modulus) % modulus;
     }
-    int made;
-    struct rsc_nest_sums *sums = find_sums(nest, loop, values, loop->most - loop->least + 1, &made);
-    if (sums && made) sum_by_value(nest, loop, value, sums->sum);
+    struct rsc_nest_sums *sums = find_sums(nest, loop, values, length);
+    if (sums && sums->length < length) {
+        sum_by_value(nest, loop, value, sums->sum);
+        sums->length = length;
+    }
     return sums && nest->status >= 0 ? sums->sum : NULL;
+}
+
+/* The variables in `depths`, as a key of sums. */
+static void take_values(int64_t *values, uint32_t depths, const int64_t *value) {
+    for (uint32_t d = 0; depths >> d; d++)
+        if (depths >> d & 1) values[d] = value[d];
 }
 
 const int64_t *rsc_nest_sums(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t first,
@@ -211,12 +220,13 @@ const int64_t *rsc_nest_sums(struct rsc_nest *nest, const struct rsc_nest_node *
         const int64_t *sum = residue_sums(nest, loop, value);
         return sum ? sum + (loop->step > 0 ? first - loop->least : loop->most - first) : NULL;
     }
-    int made;
-    struct rsc_nest_sums *sums = find_sums_at(nest, loop, others | loop->bound_depths, value, trip, &made);
-    if (!sums || !made) return sums ? sums->sum : NULL;
-    int64_t kept = value[loop->depth];
-    sums->sum[0] = 0;
-    for (int64_t k = 0; k < trip && !rsc_nest_stopped(nest); k++) {
+    /* Of the outer variables that decide the bounds only where it starts matters: sums go on where shorter ones end. */
+    int64_t values[RSC_LOOP_DEPTH_MAX] = {0}, kept = value[loop->depth];
+    take_values(values, others, value);
+    values[loop->depth] = first;
+    struct rsc_nest_sums *sums = find_sums(nest, loop, values, trip);
+    if (!sums) return NULL;
+    for (int64_t k = sums->length; k < trip && !rsc_nest_stopped(nest); sums->length = ++k) {
         value[loop->depth] = first + k * loop->step;
         sums->sum[k + 1] = sums->sum[k] + rsc_nest_body(nest, loop, value);
     }
@@ -275,11 +285,11 @@ const int64_t *rsc_nest_group_sums(struct rsc_nest *nest, const struct rsc_nest_
         own |= 1u << (item->node->depth + g);
     }
     depths = (depths | item->inner->body_depths) & ~own;
-    int made;
-    struct rsc_nest_sums *sums = find_sums_at(nest, item, depths, value, trip, &made);
-    if (!sums || !made) return sums ? sums->sum : NULL;
-    sums->sum[0] = 0;
-    for (int64_t i = 0; i < trip && !rsc_nest_stopped(nest); i++) {
+    int64_t values[RSC_LOOP_DEPTH_MAX] = {0};
+    take_values(values, depths, value);
+    struct rsc_nest_sums *sums = find_sums(nest, item, values, trip);
+    if (!sums) return NULL;
+    for (int64_t i = sums->length; i < trip && !rsc_nest_stopped(nest); sums->length = ++i) {
         rsc_nest_group_values(item, value, i);
         sums->sum[i + 1] = sums->sum[i] + rsc_nest_body(nest, item->inner, value);
     }

@@ -22,6 +22,7 @@
 #include "loops/tree/loop_tree.h"
 
 #define RSC_NEST_SEGMENTS_MAX (1u << 19)
+#define RSC_NEST_SUMS_BYTES_MAX (UINT64_C(1) << 30) /* of all running sums: a nest that needs more is rejected */
 #define RSC_NEST_SUMS_MAX (1u << 25) /* entries of one running sum: longer loops with uneven bodies are rejected */
 
 /* constant + sum of coefficient * value, without the zeros. */
@@ -127,9 +128,9 @@ struct rsc_nest_sums { /* running sums of a loop (or group) for certain outer va
     uint64_t key;
     const void *node;
     int64_t values[RSC_LOOP_DEPTH_MAX];
-    int64_t length;
+    int64_t length, room; /* iterations added up, and that there is room for */
     struct rsc_nest_sums *next;
-    int64_t sum[]; /* length + 1 */
+    int64_t sum[]; /* room + 1 */
 };
 
 struct rsc_nest {

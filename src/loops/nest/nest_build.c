@@ -515,7 +515,9 @@ int rsc_nest_new(struct rsc_nest **out, const struct rsc_loop_program *program, 
         if (status >= 0 && nest->status < 0)
             status = nest->status == RSC_ENOMEM
                          ? rsc_fail_memory(error, "loop nest")
-                         : rsc_fail(error, RSC_ELIMIT, "%s: a loop of more than %u uneven iterations is not analysed",
+                         : rsc_fail(error, RSC_ELIMIT,
+                                    "%s: uneven loops of more than %u iterations, or of more than 1 GiB of counts, are "
+                                    "not analysed: smaller sizes (-D, --set) may show the same",
                                     nest->region->name, RSC_NEST_SUMS_MAX);
     }
     if (status < 0) {
