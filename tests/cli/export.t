@@ -102,6 +102,23 @@ $ sed -i 's|"code":\[\]|"code":[{"pc":"0x1","function":"=cmd","file":"@a,b","lin
 $ reusescope report f.json --format csv | grep code,
 0,single,64,code,"'@a,b:1 =cmd",,,1,,1,1
 0,single,64,code,"'-f 0x2",,,1,,1,1
+$ sed -i 's|"file":"@a,b"|"module":"+m",&|; s|"file":null,"line":null|"file":"=g","line":3|' f.json; cp f.json =f.json
+$ reusescope annotate f.json --at 32K --format csv
+profile,file,line,function,size_bytes,references,misses,cold,invalidated,median_lines,error
+0,"'@a,b",1,"'=cmd",32768,1,1,1,0,,0
+0,"'=g",3,"'-f",32768,1,0,0,0,0,0
+$ reusescope report =f.json --by line --at 32K --format csv
+profile,module,file,function,line,size_bytes,references,misses
+"'=f.json","'+m","'@a,b","'=cmd",1,32768,1,1
+"'=f.json","","'=g","'-f",3,32768,1,0
+$ reusescope report =f.json --suite --format csv | grep json; reusescope report =f.json --cdf --format csv | grep json
+"'=f.json",0,0,0,0
+"'=f.json",0,1,1.000000000
+$ sed 's/"function":"relax"/"function":"=relax"/' wave.json > =rows.json; reusescope report =rows.json --select 90,1 --at 896K --format csv | cut -d, -f1-8 | sed -n 2p
+"'=rows.json","single",14336,1,0x1300,"'=relax","/home/u/wave/src/solver.c",88
+$ printf 'loops 1 array a 8 [40] nest "=n" function "+f" @"=g.c":5 { for i = 0 to 30 { read a[i] } }' > =x.loop
+$ reusescope loops =x.loop -t 1 -q --format csv -o - | sed -n 2p
+"'=g.c",5,"'+f","",1,drift,1,64,0.1290322581,0.1290322581,0.1290322581
 
 # callgrind: what callgrind_annotate makes of it; sums of self costs, and of calls.
 $ reusescope report wave.json --at 896K -o wave.callgrind

@@ -96,6 +96,18 @@ $ reusescope info t.rsct --count
 reusescope: t.rsct: frame 1 at byte 55: checksum mismatch
 [1]
 
+# A file that may not be read is that, whatever it holds, and no other is blamed. (Root reads all, but not without its rights.)
+$ chmod 000 t.json two.data t.din
+$ powerless() { if [ "$(id -u)" = 0 ]; then setpriv --inh-caps=-all --bounding-set=-all "$@"; else "$@"; fi; }
+$ for file in t.json two.data t.din; do powerless reusescope info $file; echo $?; done
+reusescope: t.json: Permission denied
+1
+reusescope: two.data: Permission denied
+1
+reusescope: t.din: Permission denied
+1
+$ chmod 644 t.json two.data t.din
+
 # Names from a file cannot send escapes to the terminal.
 $ printf '0 0\n' > e.din; reusescope analyze e.din -q --format json -o e.json
 $ sed -i 's|"by":"exact"|"by":"ex\\u001b]0;x\\u0007\\u009b31m\\u202eact"|' e.json
@@ -104,3 +116,10 @@ file           e.json
 format         profile, by ex?]0;x???31m???act from trace, single stack, 64-byte lines
 references     1
 distinct       1 lines
+$ sed 's|"/usr/bin/wave"|"/usr/\\u001b]0;x\\u0007\\u009b31m\\nwave"|' $SOURCE/tests/fuzz/corpus/profile/modules.json > m.json
+$ reusescope info m.json | grep wave | cat -v
+module         /usr/?]0;x???31m?wave, build id 0123456789abcdef0123456789abcdef01234567
+$ reusescope run -q --trace c.rsct --no-analysis -- true "$(printf '\033]0;x\007\302\233\n31m')"
+$ reusescope info c.rsct | grep -A1 ^command | cat -v | sed 's/^accesses .*/accesses/'
+command        true ?]0;x????31m
+accesses

@@ -172,5 +172,5 @@ loops 1
 # Too little memory for libclang is not taken for a missing libclang.
 $ echo 'double x[9]; void f(void) { for (int i = 0; i < 9; i++) x[i] = 0; }' > memory.c
 $ (ulimit -v 100000; reusescope loops memory.c)
-reusescope: libclang 19 cannot be loaded: * (glob)
+reusescope: out of memory (libclang 19 needs 0.3 GiB of address space: * (glob)
 [1]

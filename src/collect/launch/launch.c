@@ -57,7 +57,8 @@ int rsc_launch_open(struct rsc_launch *launch, struct rsc_error *error) {
         mmap(NULL, sizeof(struct rsc_ring), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, launch->ring_fd, 0);
     if (launch->ring == MAP_FAILED) {
         launch->ring = NULL;
-        return rsc_fail(error, RSC_ENOMEM, "shared memory of %zu MiB: %s (ulimit -v may be too small)",
+        return rsc_fail(error, RSC_ENOMEM,
+                        "out of memory: records of accesses need %zu MiB of address space: %s (ulimit -v allows less?)",
                         sizeof(struct rsc_ring) >> 20, strerror(errno));
     }
     launch->ring->magic = RSC_RING_MAGIC;

@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/fail.h"
+
+#define ADDRESS_BYTES ((size_t)300 << 20) /* libclang and its libraries map as much */
 
 static const char *const names[] = {"libclang-19.so.19", "libclang-19.so.1", "libclang-19.so",
                                     "/usr/lib/llvm-19/lib/libclang.so"};
@@ -24,9 +27,19 @@ static void *open_library(char *reason, size_t room) {
     return library;
 }
 
+/* Whether there is no address space for it: the loader's words for that are the same as for files that cannot be mapped. */
+static int lacks_memory(void) {
+    void *room = mmap(NULL, ADDRESS_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED) return 1;
+    munmap(room, ADDRESS_BYTES);
+    return 0;
+}
+
 int rsc_clang_load(struct rsc_clang *clang, struct rsc_error *error) {
     char reason[300];
     void *library = open_library(reason, sizeof reason);
+    if (!library && reason[0] && lacks_memory())
+        return rsc_fail(error, RSC_ENOMEM, "out of memory (libclang 19 needs 0.3 GiB of address space: %s)", reason);
     if (!library && reason[0]) return rsc_fail(error, RSC_EIO, "libclang 19 cannot be loaded: %s", reason);
     if (!library)
         return rsc_fail(error, RSC_EUNSUPPORTED,
