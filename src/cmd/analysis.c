@@ -185,7 +185,8 @@ static void count_instructions(struct rsc_analysis *analysis, const struct rsc_b
 }
 
 static struct rsc_symbols_options symbols_wanted(const struct rsc_analysis *analysis) {
-    return (struct rsc_symbols_options){analysis->sysroot, analysis->debuginfod, &analysis->session->log};
+    return (struct rsc_symbols_options){
+        .sysroot = analysis->sysroot, .debuginfod = analysis->debuginfod, .log = &analysis->session->log};
 }
 
 /* The batch with the large variables of files that it maps. */

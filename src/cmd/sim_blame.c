@@ -232,7 +232,7 @@ static int name_thing(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, 
 
 /* Without debug information or libdw, places stay addresses. */
 static int open_symbols(struct rsc_sim_blame *blame, struct rsc_session *session, struct rsc_symbols **symbols) {
-    struct rsc_symbols_options options = {NULL, 0, &session->log};
+    struct rsc_symbols_options options = {.log = &session->log};
     struct rsc_error error;
     *symbols = NULL;
     if (!blame->objects.mapping_count) return 0;

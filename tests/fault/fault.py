@@ -10,7 +10,7 @@ does not fit is left to later commands). After each, the folder is put back as i
 
 A command whose call failed must end with its usual status, or with 1 and one line; never by a signal, a hang or
 another status. Files are as they were, complete, or named .partial; nothing else is left behind; no memory is lost that
-is not lost otherwise. (doctor answers with 1; libgomp and libdw end a program with lines of their own.)
+is not lost otherwise. (doctor answers with 1; libgomp ends a program with lines of its own.)
 
 Prints how many failures were tried and how many ended in each way, and which share of the calls in the tool's code have
 failed once: by kind, and with --missing the functions in which one has not. Fails if any is wrong. What was tried is kept
@@ -184,7 +184,7 @@ class Command:
             return f"still running after {HANG_SECONDS} s, and again after {10 * HANG_SECONDS} s"
         if ended.returncode not in (1, clean.returncode) and not (ended.returncode == 126 and "run" in self.words[:1]):
             return f"status {ended.returncode}, not {clean.returncode} or 1"
-        of_others = "doctor" in self.words[:1] or any(l.startswith("libgomp: ") or ": libdw: " in l for l in lines)
+        of_others = "doctor" in self.words[:1] or any(l.startswith("libgomp: ") for l in lines)
         if ended.returncode == 1 != clean.returncode and not of_others and (len(errors) != 1 or not errors[0].startswith("reusescope")):
             return f"{len(errors)} lines of error"
         for path, size in changed.items() if not any("%p" in word for word in self.words) else ():

@@ -16,9 +16,9 @@
  * points into it: as the usual leak checkers do, without another build of the program. Blocks whose owners were on
  * the stack of main() are lost as well: main() has returned or called exit().
  *
- * The process itself counts, and of its forked children the calls that the tool's own code makes (not those of the
- * libraries it uses there, which end the child as they like); not the programs that it starts. What the children count is
- * in memory that all share. Blocks are looked for in the process itself.
+ * The process itself counts, and of its forked children the calls that the tool's own code, libdw and libelf make (not
+ * those of a compiler's libraries, which are too many); not the programs that it starts. What the children count is in
+ * memory that all share. Blocks are looked for in the process itself.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -67,6 +67,7 @@ static struct shared {
 static struct {
     uintptr_t start, end, base;
     const char *name;
+    int counts_in_children;
 } modules[64];
 static int module_count, own_module;
 
@@ -80,6 +81,8 @@ static int add_module(struct dl_phdr_info *info, size_t bytes, void *unused) {
         if ((uintptr_t)&own_module - info->dlpi_addr < end) own_module = module_count;
         modules[module_count].start = modules[module_count].base = info->dlpi_addr;
         modules[module_count].end = info->dlpi_addr + end;
+        modules[module_count].counts_in_children =
+            !module_count || strstr(info->dlpi_name, "/libdw.") || strstr(info->dlpi_name, "/libelf.");
         modules[module_count++].name = info->dlpi_name;
     }
     return 0;
@@ -119,9 +122,15 @@ static void note_path(enum kind kind, unsigned long call) {
 
 #define fails(kind) fails_from(kind, (uintptr_t)__builtin_return_address(0))
 
+static int counts_in_children(uintptr_t caller) {
+    for (int m = 0; m < module_count; m++)
+        if (modules[m].counts_in_children && caller >= modules[m].start && caller < modules[m].end) return 1;
+    return 0;
+}
+
 static int fails_from(enum kind kind, uintptr_t caller) {
     if (!is_on || inside || (chosen && kind != chosen)) return 0;
-    if (getpid() != owner && (caller < modules[0].start || caller >= modules[0].end)) return 0;
+    if (getpid() != owner && !counts_in_children(caller)) return 0;
     unsigned long call = __atomic_add_fetch(&shared->calls[kind], 1, __ATOMIC_RELAXED);
     if (!chosen) {
         inside = 1;

@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     if (fd < 0) fd = memfd_create("fuzz", MFD_CLOEXEC);
     FUZZ_CHECK(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, bytes, 0) == (ssize_t)bytes);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    int rc = rsc_symbols_new(&symbols, NULL, NULL);
+    int rc = rsc_symbols_new(&symbols, &(struct rsc_symbols_options){.in_process = 1}, NULL);
     if (rc == RSC_EUNSUPPORTED) return 0;
     FUZZ_CHECK(rc == 0);
     FUZZ_CHECK(rsc_symbols_add(symbols, BASE, BYTES_MAPPED, 0, path, NULL, 0, NULL) == 0);

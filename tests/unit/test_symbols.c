@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -515,6 +516,40 @@ static void without_debug_information(void **state) {
     rsc_symbols_free(symbols);
 }
 
+/* The child that reads debug information ends: what it answered stays, the symbol table names the rest, one warning. */
+static void a_reader_that_ends(void **state) {
+    (void)state;
+    struct rsc_log log = {keep_line, &lines};
+    struct rsc_symbols_options options = {.log = &log};
+    struct rsc_symbols *symbols;
+    char children[64] = "";
+    scratch_write("program.c", program_c, strlen(program_c));
+    assert_int_equal(run("gcc -g -O2 program.c -o ending"), 0);
+    assert_int_equal(rsc_symbols_new(&symbols, &options, NULL), 0);
+    uint64_t bias = add_file(symbols, "ending", scratch_path("ending"), NULL, 0);
+    lines.count = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        struct rsc_place place = {.pc = address_of("ending", "outer") + bias + i};
+        assert_int_equal(rsc_symbols_place(symbols, &place, NULL, NULL), 0);
+        assert_string_equal(place.function, "outer");
+        assert_int_equal(place.line != 0, i < 2);
+        rsc_place_clear(&place);
+        if (i != 1) continue;
+        FILE *list = fopen("/proc/thread-self/children", "r");
+        if (!list) break; /* this kernel does not tell */
+        assert_non_null(fgets(children, sizeof children, list));
+        fclose(list);
+        assert_int_equal(kill((pid_t)atoi(children), SIGKILL), 0);
+    }
+    if (children[0]) assert_int_equal(lines.count, 1);
+    if (children[0]) assert_non_null(strstr(lines.last, "lines are missing"));
+    struct rsc_place before = {.pc = address_of("ending", "outer") + bias};
+    assert_int_equal(rsc_symbols_place(symbols, &before, NULL, NULL), 0);
+    assert_int_not_equal(before.line, 0);
+    rsc_place_clear(&before);
+    rsc_symbols_free(symbols);
+}
+
 static void another_build_gives_the_module_only(void **state) {
     (void)state;
     static const uint8_t wrong[20] = {1, 2, 3};
@@ -659,7 +694,7 @@ static void use_file(const char *file, uint64_t code, uint64_t data) {
     struct rsc_symbols *symbols;
     const char *name;
     uint64_t start, bytes;
-    assert_int_equal(rsc_symbols_new(&symbols, NULL, NULL), 0);
+    assert_int_equal(rsc_symbols_new(&symbols, &(struct rsc_symbols_options){.in_process = 1}, NULL), 0);
     assert_int_equal(rsc_symbols_add(symbols, PIE_BIAS, 0x10000, 0, scratch_path(file), NULL, 0, NULL), 0);
     for (uint64_t i = 0; i < 40; i += 3) {
         struct rsc_place place = {.pc = PIE_BIAS + code + i}, *inlined;
@@ -776,6 +811,7 @@ int main(void) {
         cmocka_unit_test(debug_files_below_a_sysroot),
         cmocka_unit_test(servers_only_when_asked),
         cmocka_unit_test(without_debug_information),
+        cmocka_unit_test(a_reader_that_ends),
         cmocka_unit_test(another_build_gives_the_module_only),
         cmocka_unit_test(what_is_no_elf_file),
         cmocka_unit_test(later_maps_replace_earlier),

@@ -105,6 +105,7 @@ int rsc_symbols_new(struct rsc_symbols **out, const struct rsc_symbols_options *
     elf_version(EV_CURRENT);
     if (options && options->log) symbols->shared.log = *options->log;
     if (options) symbols->shared.debuginfod = options->debuginfod;
+    if (options) symbols->shared.in_process = options->in_process;
     rsc_arena_init(&symbols->shared.arena);
     if (options && options->sysroot && options->sysroot[0]) {
         symbols->sysroot = strdup(options->sysroot);
@@ -284,38 +285,102 @@ int rsc_symbols_add_jit(struct rsc_symbols *symbols, uint32_t pid, struct rsc_er
     return rsc_jit_map_read(&symbols->jit, path) < 0 ? rsc_fail_memory(error, path) : 0;
 }
 
-/* Resolves a pc. NULL when out of memory. */
-static struct resolved *resolve(struct rsc_symbols *symbols, uint64_t pc) {
-    struct code_frame frames[FRAMES_MAX];
-    size_t count = 0, up_to = maps_up_to(symbols, pc);
-    struct symbols_module *module = NULL;
-    struct file_map *map = up_to && pc < symbols->maps[up_to - 1].end ? &symbols->maps[up_to - 1] : NULL;
-    int found = map ? find_bias(symbols, map) : 0;
-    if (found < 0) return NULL;
-    if (map) module = &symbols->modules[map->module];
-    if (found) {
-        uint64_t address = pc - map->bias;
-        if (symbols_frames(&symbols->shared, module, address, frames, &count)) return NULL;
-        if (!count) frames[0] = (struct code_frame){0};
-        if (!frames[0].function && count <= 1) {
-            const struct elf_symbol *symbol = symbols_find(&module->functions, address);
-            if (symbol && !(frames[0].function = symbols_name_text(&symbols->shared, symbol->name))) return NULL;
-            if (symbol) count = 1;
-        }
+static struct file_map *map_of(struct rsc_symbols *symbols, uint64_t pc) {
+    size_t up_to = maps_up_to(symbols, pc);
+    return up_to && pc < symbols->maps[up_to - 1].end ? &symbols->maps[up_to - 1] : NULL;
+}
+
+/* Keeps what is known about a pc: frames from debug information, or the symbol. map NULL: none; found: it has a bias. */
+static int keep_place(struct rsc_symbols *symbols, uint64_t pc, const struct file_map *map, int found,
+                      const struct code_frame *frames, size_t count) {
+    struct symbols_module *module = map ? &symbols->modules[map->module] : NULL;
+    struct code_frame only = count ? frames[0] : (struct code_frame){0};
+    if (found && !only.function && count <= 1) {
+        const struct elf_symbol *symbol = symbols_find(&module->functions, pc - map->bias);
+        if (symbol && !(only.function = symbols_name_text(&symbols->shared, symbol->name))) return RSC_ENOMEM;
+        if (symbol) frames = &only, count = 1;
     }
     /* Where the program unmapped a file, it may have made code since. */
     const char *made = found ? NULL : rsc_jit_map_find(&symbols->jit, pc);
     if (made) {
-        frames[count++] = (struct code_frame){.function = made};
+        only = (struct code_frame){.function = made};
+        frames = &only, count = 1;
         module = NULL;
         map = NULL;
     }
+    if (rsc_u64_table_needs_rebuild(&symbols->places) && rsc_u64_table_rebuild(&symbols->places)) return RSC_ENOMEM;
     struct resolved *resolved = rsc_arena_alloc(&symbols->shared.arena, sizeof *resolved + count * sizeof *frames);
-    if (!resolved) return NULL;
+    if (!resolved) return RSC_ENOMEM;
     *resolved = (struct resolved){.module = module ? module->path : made ? "[JIT]" : NULL, .count = count};
     if (map) resolved->offset = found ? pc - map->bias : pc - map->origin + map->origin_offset;
-    memcpy(resolved->frames, frames, count * sizeof *frames);
-    return resolved;
+    if (count) memcpy(resolved->frames, frames, count * sizeof *frames);
+    *rsc_u64_table_find(&symbols->places, pc) = (struct rsc_u64_entry){pc, (uint64_t)(uintptr_t)resolved};
+    symbols->places.used++;
+    return 0;
+}
+
+/* A pc to ask the debug information of a module about. */
+struct asked {
+    uint64_t pc;
+    uint32_t map, module;
+};
+
+struct asking {
+    struct rsc_symbols *symbols;
+    const struct asked *asked;
+};
+
+static int take_frames(void *context, size_t index, const struct debug_answer *answer) {
+    const struct asking *asking = context;
+    const struct asked *asked = &asking->asked[index];
+    return keep_place(asking->symbols, asked->pc, &asking->symbols->maps[asked->map], 1, answer->frames, answer->count);
+}
+
+static int by_module(const void *left, const void *right) {
+    const struct asked *a = left, *b = right;
+    if (a->module != b->module) return a->module < b->module ? -1 : 1;
+    return a->pc < b->pc ? -1 : a->pc > b->pc;
+}
+
+/* Asks about pcs of one module. */
+static int ask_module(struct rsc_symbols *symbols, const struct asked *asked, size_t count) {
+    uint64_t one, *addresses = count > 1 ? malloc(count * sizeof *addresses) : &one;
+    struct asking asking = {symbols, asked};
+    if (!addresses) return RSC_ENOMEM;
+    for (size_t i = 0; i < count; i++) addresses[i] = asked[i].pc - symbols->maps[asked[i].map].bias;
+    int rc = symbols_ask(&symbols->shared, &symbols->modules[asked->module], ASK_FRAMES, addresses, count, take_frames,
+                         &asking);
+    if (addresses != &one) free(addresses);
+    return rc;
+}
+
+/* Those of the pcs that are not known and belong to a file; the others are kept at once. */
+static int list_unknown(struct rsc_symbols *symbols, const uint64_t *pcs, size_t count, struct asked *asked,
+                        size_t *listed) {
+    for (size_t i = 0; i < count; i++) {
+        if (rsc_u64_table_find(&symbols->places, pcs[i])->value) continue;
+        struct file_map *map = map_of(symbols, pcs[i]);
+        int found = map ? find_bias(symbols, map) : 0;
+        if (found > 0) asked[(*listed)++] = (struct asked){pcs[i], (uint32_t)(map - symbols->maps), map->module};
+        else if (found < 0 || keep_place(symbols, pcs[i], map, 0, NULL, 0)) return RSC_ENOMEM;
+    }
+    return 0;
+}
+
+int symbols_resolve(struct rsc_symbols *symbols, const uint64_t *pcs, size_t count) {
+    struct asked one, *asked = count > 1 ? malloc(count * sizeof *asked) : &one;
+    size_t listed = 0, kept = 0;
+    if (!asked) return RSC_ENOMEM;
+    int rc = list_unknown(symbols, pcs, count, asked, &listed);
+    if (!rc && listed > 1) qsort(asked, listed, sizeof *asked, by_module);
+    for (size_t i = 0; i < listed; i++)
+        if (!kept || asked[kept - 1].pc != asked[i].pc) asked[kept++] = asked[i];
+    for (size_t first = 0, last; !rc && first < kept; first = last) {
+        for (last = first; last < kept && asked[last].module == asked[first].module;) last++;
+        rc = ask_module(symbols, asked + first, last - first);
+    }
+    if (asked != &one) free(asked);
+    return rc;
 }
 
 static int fill_place(struct rsc_place *place, const struct code_frame *frame, const char *module) {
@@ -334,13 +399,10 @@ int rsc_symbols_place(struct rsc_symbols *symbols, struct rsc_place *place, stru
     size_t filled = 0;
     if (inlined) *inlined = NULL;
     if (inlined_count) *inlined_count = 0;
-    if (rsc_u64_table_needs_rebuild(&symbols->places) && rsc_u64_table_rebuild(&symbols->places)) return RSC_ENOMEM;
     struct rsc_u64_entry *entry = rsc_u64_table_find(&symbols->places, place->pc);
     if (!entry->value) {
-        struct resolved *found = resolve(symbols, place->pc);
-        if (!found) return RSC_ENOMEM;
-        *entry = (struct rsc_u64_entry){place->pc, (uint64_t)(uintptr_t)found};
-        symbols->places.used++;
+        if (symbols_resolve(symbols, &place->pc, 1)) return RSC_ENOMEM;
+        entry = rsc_u64_table_find(&symbols->places, place->pc);
     }
     const struct resolved *known = (const struct resolved *)(uintptr_t)entry->value;
     place->offset = known->offset;
@@ -424,8 +486,7 @@ static int visit_variables(const struct elf_symbols *variables, uint64_t from, u
 
 int rsc_symbols_large_data(struct rsc_symbols *symbols, uint64_t addr, uint64_t least,
                            int (*visit)(void *context, uint64_t start, uint64_t bytes), void *context) {
-    size_t up_to = maps_up_to(symbols, addr);
-    struct file_map *map = up_to && addr < symbols->maps[up_to - 1].end ? &symbols->maps[up_to - 1] : NULL;
+    struct file_map *map = map_of(symbols, addr);
     int status = map ? find_bias(symbols, map) : 0;
     if (status <= 0) return status;
     const struct symbols_module *module = &symbols->modules[map->module];
@@ -442,26 +503,50 @@ int rsc_symbols_large_data(struct rsc_symbols *symbols, uint64_t addr, uint64_t 
     return status;
 }
 
+static int take_function(void *context, size_t index, const struct debug_answer *answer) {
+    struct symbols_code *code = context;
+    (void)index;
+    code->start = answer->start;
+    code->bytes = answer->bytes;
+    return 0;
+}
+
 int symbols_code_at(struct rsc_symbols *symbols, uint64_t pc, struct symbols_code *code) {
-    size_t up_to = maps_up_to(symbols, pc);
-    struct file_map *map = up_to && pc < symbols->maps[up_to - 1].end ? &symbols->maps[up_to - 1] : NULL;
+    struct file_map *map = map_of(symbols, pc);
     int found = map ? find_bias(symbols, map) : 0;
     if (found <= 0) return found;
     struct symbols_module *module = &symbols->modules[map->module];
     symbols_begin_debug(&symbols->shared, module);
     *code = (struct symbols_code){.module = module, .bias = map->bias};
     const struct elf_symbol *symbol = symbols_find(&module->functions, pc - map->bias);
-    if (!symbol) return symbols_function_range(module, pc - map->bias, &code->start, &code->bytes);
+    if (!symbol) {
+        uint64_t address = pc - map->bias;
+        int rc = symbols_ask(&symbols->shared, module, ASK_FUNCTION, &address, 1, take_function, code);
+        return rc ? rc : code->bytes != 0;
+    }
     code->start = symbol->value;
     code->bytes = symbol->bytes;
     code->name = symbol->name;
     return 1;
 }
 
+static int take_declaration(void *context, size_t index, const struct debug_answer *answer) {
+    struct code_frame *declared = context;
+    (void)index;
+    if (answer->count) *declared = answer->frames[0];
+    return 0;
+}
+
 int symbols_declaration_at(struct rsc_symbols *symbols, uint64_t address, const char **file, uint32_t *line) {
+    struct code_frame declared = {0};
     struct file_map *map = data_map(symbols, address);
     if (!map) return 0;
-    return symbols_declaration(&symbols->shared, &symbols->modules[map->module], address - map->bias, file, line);
+    uint64_t in_file = address - map->bias;
+    int rc = symbols_ask(&symbols->shared, &symbols->modules[map->module], ASK_DECLARATION, &in_file, 1,
+                         take_declaration, &declared);
+    *file = declared.file;
+    *line = declared.line;
+    return rc ? rc : declared.file != NULL;
 }
 
 #endif

@@ -4,7 +4,9 @@
  *
  * Addresses are resolved from the map of what was loaded where (path, build id, file
  * offset), most of them after a run. No code of the target is executed, and nothing is
- * written. Without debug information, the symbol table still names functions.
+ * written. Without debug information, the symbol table still names functions. Debug
+ * information is read in a child process per file: libdw ends its process when it gets no
+ * memory, and then only lines are missing.
  */
 #ifndef RSC_COLLECT_SYMBOLS_SYMBOLS_H
 #define RSC_COLLECT_SYMBOLS_SYMBOLS_H
@@ -20,6 +22,7 @@ struct rsc_symbols_options {
     const char *sysroot;       /* prefix for the paths of mapped files; NULL: none */
     int debuginfod;            /* fetch missing debug files from the servers of DEBUGINFOD_URLS */
     const struct rsc_log *log; /* reports what was missing, once per file */
+    int in_process;            /* read debug information here, not in a child: what ends libdw ends us (fuzzing) */
 };
 
 struct rsc_symbols;

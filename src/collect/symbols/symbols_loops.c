@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "collect/symbols/code_loops.h"
 #include "collect/symbols/symbols_module.h"
 #include "profile/profile_rows.h"
@@ -140,19 +141,6 @@ static int find_loop(struct rsc_symbols *symbols, struct symbols_loops *loops, s
 
 /* ---- rows of the profile ---- */
 
-/* Every place that can be in a loop. */
-static int for_each_place(struct rsc_profile *profile, int (*visit)(void *context, struct rsc_place *place),
-                          void *context) {
-    int rc = 0;
-    for (size_t i = 0; !rc && i < profile->code_count; i++) rc = visit(context, &profile->code[i].place);
-    for (size_t i = 0; !rc && i < profile->pair_count; i++) {
-        rc = visit(context, &profile->pairs[i].use);
-        if (!rc) rc = visit(context, &profile->pairs[i].reuse);
-    }
-    for (size_t i = 0; !rc && i < profile->context_count; i++) rc = visit(context, &profile->contexts[i].place);
-    return rc;
-}
-
 struct naming {
     struct rsc_symbols *symbols;
     struct symbols_loops loops;
@@ -239,11 +227,32 @@ static int rename_outer(struct rsc_symbols *symbols, const struct rsc_loop_row *
     return rc;
 }
 
+/* Resolves the pcs that name_loop() looks at. */
+static int resolve_loops(struct naming *naming) {
+    uint64_t *pcs = NULL;
+    size_t count = 0, room = 0;
+    int rc = 0;
+    for (size_t i = 0; !rc && i < naming->loops.found_count; i++) {
+        const struct found_loop *found = &naming->loops.found[i];
+        const struct rsc_code_loops *of = &naming->loops.functions[found->function].loops;
+        const struct rsc_code_loop *loop = &of->loops[found->index];
+        uint32_t tests = loop->test_count < TESTS_MAX ? loop->test_count : TESTS_MAX;
+        if (!found->row) continue;
+        if (RSC_GROW(pcs, room, count + tests + 1)) rc = RSC_ENOMEM;
+        for (uint32_t t = 0; !rc && t < tests; t++) pcs[count++] = of->tests[loop->first_test + t] + found->bias;
+        if (!rc) pcs[count++] = loop->header + found->bias;
+    }
+    if (!rc) rc = symbols_resolve(naming->symbols, pcs, count);
+    free(pcs);
+    return rc;
+}
+
 static int fill_rows(struct naming *naming, struct rsc_profile *profile) {
     uint32_t count = 0;
     for (size_t i = 0; i < naming->loops.found_count; i++)
         if (naming->loops.found[i].row) naming->loops.found[i].row = ++count;
     int rc = rsc_profile_set_loops(profile, count);
+    if (!rc) rc = resolve_loops(naming);
     for (size_t i = 0; !rc && i < naming->loops.found_count; i++) {
         const struct found_loop *loop = &naming->loops.found[i];
         if (!loop->row) continue;
@@ -262,9 +271,9 @@ int symbols_find_loops(struct rsc_symbols *symbols, struct rsc_profile *profile)
     struct naming naming = {.symbols = symbols, .loops = {.bytes_left = CODE_BYTES_ALL}};
     if (!rsc_code_loops_known()) return 0;
     int rc = rsc_u64_table_init(&naming.loops.function_of, 256) ? RSC_ENOMEM : 0;
-    if (!rc) rc = for_each_place(profile, visit_find, &naming);
+    if (!rc) rc = symbols_for_each_place(profile, visit_find, &naming);
     if (!rc) rc = fill_rows(&naming, profile);
-    if (!rc) rc = for_each_place(profile, visit_rename, &naming);
+    if (!rc) rc = symbols_for_each_place(profile, visit_rename, &naming);
     loops_free(&naming.loops);
     return rc;
 }

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xxhash.h>
+
 #include "base/fail.h"
 #include "base/search.h"
 
@@ -203,6 +205,7 @@ int symbols_module_open(struct symbols_shared *shared, struct symbols_module *mo
 }
 
 void symbols_module_close(struct symbols_module *module) {
+    symbols_reader_end(module);
     symbols_units_free(module);
     free(module->declared);
     free(module->imports);
@@ -219,7 +222,8 @@ void symbols_module_close(struct symbols_module *module) {
 
 /*
  * Texts are keyed by the address of their source: libelf and libdw return the same
- * pointer for the same string while the file is open.
+ * pointer for the same string while the file is open. Those that a reader sent are keyed
+ * by their hash, with a bit that no address has.
  */
 enum text_kind { TEXT_NAME, TEXT_PATH };
 
@@ -290,6 +294,17 @@ const char *symbols_path_text(struct symbols_shared *shared, const char *directo
     text[before + bytes] = 0;
     normalise(text);
     return keep_text(shared, entry, text_key(path, TEXT_PATH), text);
+}
+
+const char *symbols_copied_text(struct symbols_shared *shared, const char *text) {
+    struct rsc_u64_entry *entry;
+    size_t bytes = strlen(text);
+    uint64_t key = XXH3_64bits(text, bytes) | 1ull << 63;
+    if (find_text(shared, key, &entry)) return NULL;
+    const char *known = (const char *)(uintptr_t)entry->value;
+    if (known && !strcmp(known, text)) return known;
+    char *copy = rsc_arena_strndup(&shared->arena, text, bytes);
+    return known ? copy : keep_text(shared, entry, key, copy);
 }
 
 #endif

@@ -8,6 +8,7 @@
  * read from a file is bounded by its size: tables, ranges, and steps of every walk.
  *
  *   symbols_open.c      maps a file, finds its separate debug file
+ *   symbols_reader.c    the child process that reads a file's debug information
  *   symbols_module.c    segments, symbol tables
  *   symbols_units.c     compilation units: functions and inlined frames of a pc
  *   symbols_declared.c  where variables are declared
@@ -21,6 +22,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <elfutils/libdw.h>
 #include <gelf.h>
@@ -33,11 +35,11 @@
 /* Shared by all modules of one handle. */
 struct symbols_shared {
     const char *sysroot; /* NULL: none */
-    int debuginfod;
+    int debuginfod, in_process;
     struct rsc_log log;
     struct rsc_demangler demangler;
     struct rsc_arena arena;      /* every string and frame returned */
-    struct rsc_u64_table texts;  /* from a library's pointer to the text made from it */
+    struct rsc_u64_table texts;  /* from a library's pointer, or a text's hash, to the text made from it */
     void *debuginfod_library;    /* NULL: not loaded */
 };
 
@@ -119,7 +121,9 @@ struct symbols_module {
     int is_open;       /* tried; image.elf shows whether it was found */
     int debug_begun;   /* symbols_begin_debug() was called */
     struct elf_image image, debug, alternate;
-    Dwarf *dwarf, *alternate_dwarf;
+    Dwarf *dwarf, *alternate_dwarf; /* in the process that reads them */
+    pid_t reader; /* that process; 0: none, or this one */
+    int reader_fd; /* to it */
     int type; /* ET_EXEC or ET_DYN */
     struct elf_segment *segments; /* owned */
     size_t segment_count;
@@ -149,13 +153,34 @@ struct code_frame {
 /*
  * symbols_open.c. find maps the module's own file and checks its build id, and returns
  * 0 or RSC_ENOMEM; image.elf is NULL if there is no such file. find_debug looks for a
- * separate debug file on this machine. begin_debug, once, reads debug information and sets
- * dwarf: that may mean to unpack it, or to ask a server, so it is done when it is needed.
+ * separate debug file on this machine. begin_debug, once, has debug information read: that
+ * may mean to unpack it, or to ask a server, so it is done when it is needed. open_debug
+ * sets dwarf.
  */
+enum debug_state { DEBUG_READ, DEBUG_INCOMPLETE, DEBUG_UNREADABLE, DEBUG_LOST };
 int symbols_find_file(struct symbols_shared *shared, struct symbols_module *module);
 void symbols_find_debug(struct symbols_shared *shared, struct symbols_module *module);
 void symbols_begin_debug(struct symbols_shared *shared, struct symbols_module *module);
+enum debug_state symbols_open_debug(struct symbols_shared *shared, struct symbols_module *module);
 void symbols_image_close(struct elf_image *image);
+
+/*
+ * symbols_reader.c. start forks the reader of a module. ask calls take() with the answer for each address, in order, from
+ * the reader or, in_process, from here; an answer is empty where the debug information has none, there is none, or its
+ * reader has ended (reported once). It lasts until take() returns. Returns 0, RSC_ENOMEM, or what take() returned if that
+ * is not 0.
+ */
+enum symbols_question { ASK_FRAMES, ASK_DECLARATION, ASK_FUNCTION };
+struct debug_answer {
+    uint64_t start, bytes; /* ASK_FUNCTION: its range */
+    size_t count;          /* ASK_FRAMES: frames; ASK_DECLARATION: 0, or 1 with file and line */
+    struct code_frame frames[FRAMES_MAX];
+};
+typedef int symbols_take(void *context, size_t index, const struct debug_answer *answer);
+enum debug_state symbols_reader_start(struct symbols_shared *shared, struct symbols_module *module);
+void symbols_reader_end(struct symbols_module *module);
+int symbols_ask(struct symbols_shared *shared, struct symbols_module *module, enum symbols_question question,
+                const uint64_t *addresses, size_t count, symbols_take *take, void *context);
 
 /* symbols_module.c */
 int symbols_module_open(struct symbols_shared *shared, struct symbols_module *module); /* 0 or RSC_ENOMEM */
@@ -178,6 +203,10 @@ const struct address_range *symbols_ranges_find(const struct address_ranges *ran
 /* A readable copy of a name or path in the arena, always the same one; NULL when out of memory. */
 const char *symbols_name_text(struct symbols_shared *shared, const char *name);
 const char *symbols_path_text(struct symbols_shared *shared, const char *directory, const char *path);
+/* A copy of a text from anywhere; the same as before, almost always. */
+const char *symbols_copied_text(struct symbols_shared *shared, const char *text);
+
+/* What follows, of symbols_units.c and symbols_declared.c, is called through symbols_ask(). */
 
 /*
  * symbols_units.c: the frames of an address, innermost first, at most FRAMES_MAX;
@@ -213,10 +242,15 @@ const uint8_t *symbols_bytes_at(const struct symbols_module *module, uint64_t ad
 /* symbols_contexts.c: names the call paths, with a node for each function that was inlined. 0 or RSC_ENOMEM. */
 int symbols_name_contexts(struct rsc_symbols *symbols, struct rsc_profile *profile);
 
+/* symbols.c: resolves pcs, so that rsc_symbols_place() finds them: faster than one at a time. 0 or RSC_ENOMEM. */
+int symbols_resolve(struct rsc_symbols *symbols, const uint64_t *pcs, size_t count);
+
 /* symbols_join.c: joins the code rows of processes that run the same program, once they are named. */
 void symbols_join_code(struct rsc_profile *profile);
 
-/* symbols_profile.c */
+/* symbols_profile.c. The places: of code, pairs and contexts. */
+int symbols_for_each_place(struct rsc_profile *profile, int (*visit)(void *context, struct rsc_place *place),
+                           void *context);
 void symbols_free_places(struct rsc_place *places, size_t count);
 
 /* symbols_loops.c: fills a profile's loops and the loop of each of its places. 0 or RSC_ENOMEM. */

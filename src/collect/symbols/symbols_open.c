@@ -238,16 +238,31 @@ void symbols_begin_debug(struct symbols_shared *shared, struct symbols_module *m
                      module->path);
         return;
     }
-    module->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-    if (module->dwarf && !find_alternate(shared, module, elf)) {
+    switch (shared->in_process ? symbols_open_debug(shared, module) : symbols_reader_start(shared, module)) {
+    case DEBUG_READ: return;
+    case DEBUG_INCOMPLETE:
         rsc_log_line(&shared->log, RSC_LOG_INFO,
                      "%s: the shared file (dwz) of its debug information is missing: not used", module->path);
-        dwarf_end(module->dwarf);
-        module->dwarf = NULL;
-    }
-    if (!module->dwarf)
+        return;
+    case DEBUG_UNREADABLE:
         rsc_log_line(&shared->log, RSC_LOG_INFO, "%s: debug information cannot be read: functions only, without lines",
                      module->path);
+        return;
+    case DEBUG_LOST:
+        rsc_log_line(&shared->log, RSC_LOG_WARNING,
+                     "%s: debug information is not read (out of memory or processes): functions only, without lines",
+                     module->path);
+    }
+}
+
+enum debug_state symbols_open_debug(struct symbols_shared *shared, struct symbols_module *module) {
+    Elf *elf = module->debug.elf ? module->debug.elf : module->image.elf;
+    module->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+    if (!module->dwarf) return DEBUG_UNREADABLE;
+    if (find_alternate(shared, module, elf)) return DEBUG_READ;
+    dwarf_end(module->dwarf);
+    module->dwarf = NULL;
+    return DEBUG_INCOMPLETE;
 }
 
 #endif

@@ -189,8 +189,42 @@ static int name_code(struct rsc_symbols *symbols, struct rsc_code_row *row) {
     return 0;
 }
 
-int rsc_symbols_name_profile(struct rsc_symbols *symbols, struct rsc_profile *profile, struct rsc_error *error) {
+int symbols_for_each_place(struct rsc_profile *profile, int (*visit)(void *context, struct rsc_place *place),
+                           void *context) {
     int rc = 0;
+    for (size_t i = 0; !rc && i < profile->code_count; i++) rc = visit(context, &profile->code[i].place);
+    for (size_t i = 0; !rc && i < profile->pair_count; i++) {
+        rc = visit(context, &profile->pairs[i].use);
+        if (!rc) rc = visit(context, &profile->pairs[i].reuse);
+    }
+    for (size_t i = 0; !rc && i < profile->context_count; i++) rc = visit(context, &profile->contexts[i].place);
+    return rc;
+}
+
+/* The pcs of a profile, which are resolved together. */
+struct all_pcs {
+    uint64_t *pcs; /* owned */
+    size_t count;
+};
+
+static int take_pc(void *context, struct rsc_place *place) {
+    struct all_pcs *all = context;
+    if (!rsc_place_is_other(place)) all->pcs[all->count++] = place->pc;
+    return 0;
+}
+
+static int resolve_all(struct rsc_symbols *symbols, struct rsc_profile *profile) {
+    size_t places = profile->code_count + 2 * profile->pair_count + profile->context_count;
+    struct all_pcs all = {.pcs = malloc((places + 1) * sizeof *all.pcs)};
+    if (!all.pcs) return RSC_ENOMEM;
+    symbols_for_each_place(profile, take_pc, &all);
+    int rc = symbols_resolve(symbols, all.pcs, all.count);
+    free(all.pcs);
+    return rc;
+}
+
+int rsc_symbols_name_profile(struct rsc_symbols *symbols, struct rsc_profile *profile, struct rsc_error *error) {
+    int rc = resolve_all(symbols, profile);
     for (size_t i = 0; !rc && i < profile->code_count; i++) rc = name_code(symbols, &profile->code[i]);
     if (!rc) symbols_join_code(profile);
     for (size_t i = 0; !rc && i < profile->pair_count; i++) {
