@@ -67,10 +67,10 @@ gpu: bootstrap-run ## build the plugin of --engine gpu (needs CUDA 12 or newer; 
 fuzz: bootstrap-test ## libFuzzer on every reader and engine, FUZZ_SECONDS each (60); keeps what it learns
 	@tests/fuzz/run --keep $(FUZZ_SECONDS)
 
-fault: bootstrap-test ## make allocations, reads, writes, threads, ... of every command of the golden tests fail, one at a time
+fault: bootstrap-test ## make allocations, reads, writes, threads, ... of every command of the golden tests and more fail, one at a time
 	@scripts/build release -DRSC_TESTS=ON
 	@/usr/bin/python3 tests/fault/fault.py --tool build/release/reusescope --preload build/release/tests/libfault_preload.so \
-		--jobs $$(nproc) $$(ls tests/cli/*.t | grep -v /mpi.t)
+		--jobs $$(nproc) $$(ls tests/cli/*.t tests/fault/*.t | grep -v /mpi.t)
 
 install: build ## install below PREFIX (/usr/local)
 	@cmake --install build/release --prefix $(PREFIX)
