@@ -10,17 +10,23 @@
  *                them): they are compressed here, and an index is added
  *   FUZZ_SALVAGE reads past damage
  *   FUZZ_SEEK    then goes to an access and reads on
+ *   FUZZ_ENGINE  first gives what it reads to an engine, chosen by the bits above
  *
  * Whatever comes, reading ends with 0 or an error that says something, and
- * batches keep the promises of trace.h.
+ * batches keep the promises of trace.h. An engine makes a profile of them that can
+ * be read, or says why not.
  */
 #include <xxhash.h>
 #include <zstd.h>
 
+#include <reusescope/engine.h>
+
 #include "fuzz_memory.h"
+#include "fuzz_profile.h"
 #include "trace/native/rsct_format.h"
 
-enum { FUZZ_MEND = 1, FUZZ_LOOSE = 2, FUZZ_SALVAGE = 4, FUZZ_SEEK = 8 };
+enum { FUZZ_MEND = 1, FUZZ_LOOSE = 2, FUZZ_SALVAGE = 4, FUZZ_SEEK = 8, FUZZ_ENGINE = 16 };
+#define ENGINE_ACCESSES 20000u /* more only take time */
 
 #define ROWS_MAX 256u
 
@@ -162,6 +168,46 @@ static void check_batch(const struct rsc_batch *batch) {
     (void)sink;
 }
 
+/* Engines with their models. */
+static struct rsc_engine *engine_for(int how) {
+    static const char *const engines[8][2] = {
+        {"exact", "shared"},          {"exact", "private"}, {"sampled:period=7", "private"},
+        {"shards:0.2", "single"},     {"requests", NULL},   {"featherlight:period=9", NULL},
+        {"time:statstack", "shared"}, {"auto", NULL}};
+    const char *const *chosen = engines[how >> 5 & 7];
+    const struct rsc_engine_options options = {.struct_bytes = sizeof options,
+                                               .engine = chosen[0],
+                                               .model = chosen[1],
+                                               .phases = (how >> 5 & 7) < 2 ? 2 : 0,
+                                               .workers = 1};
+    struct rsc_engine *engine = NULL;
+    struct rsc_error error;
+    FUZZ_CHECK(rsc_engine_new(&engine, &options, &error) == 0);
+    return engine;
+}
+
+static void analyse(struct rsc_source *source, int how) {
+    struct rsc_engine *engine = engine_for(how);
+    struct rsc_profile *profile = NULL;
+    struct rsc_error error = {0};
+    struct rsc_batch batch;
+    uint64_t accesses = 0, batches = 0;
+    int status = 0;
+    while (accesses < ENGINE_ACCESSES && batches++ < 1000 &&
+           (status = source->ops->next(source, &batch, &error)) == 1) {
+        check_batch(&batch);
+        if (batch.count > ENGINE_ACCESSES) batch.count = ENGINE_ACCESSES;
+        while (batch.event_count && batch.events[batch.event_count - 1].at > batch.count) batch.event_count--;
+        accesses += batch.count;
+        if ((status = rsc_engine_push(engine, &batch, &error)) < 0) break;
+    }
+    if (status >= 0) status = rsc_engine_finish(engine, &profile, &error);
+    if (status < 0) fuzz_check_failure(status, &error);
+    if (profile) fuzz_write_and_read(profile);
+    rsc_profile_free(profile);
+    rsc_engine_free(engine);
+}
+
 static int read_on(struct rsc_source *source, struct rsc_error *error) {
     struct rsc_batch batch;
     uint64_t accesses = 0, batches = 0;
@@ -182,6 +228,7 @@ static void read_file(const uint8_t *data, size_t bytes, int how) {
     if (!input) return;
     int status = rsc_rsct_open(&source, input, &options, &error);
     if (status == 0) {
+        if (how & FUZZ_ENGINE) analyse(source, how);
         status = read_on(source, &error);
         if (status < 0) fuzz_check_failure(status, &error);
         struct rsc_trace_info info = {0};

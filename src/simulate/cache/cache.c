@@ -63,6 +63,7 @@ void rsc_cache_free(struct rsc_cache *cache) {
 }
 
 void rsc_cache_empty(struct rsc_cache *cache) {
+    if (!cache->entries) return; /* of a thread that has not come yet */
     memset(cache->entries, 0, cache->sets * cache->ways * sizeof *cache->entries);
     memset(cache->used, 0, cache->sets * sizeof *cache->used);
     if (cache->times) memset(cache->times, 0, cache->sets * cache->ways * sizeof *cache->times);
