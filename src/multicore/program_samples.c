@@ -179,6 +179,15 @@ static void take_unfinished(struct rsc_finished_samples *sum, const struct drawn
     rsc_finished_samples_take_unfinished(sum, &unfinished, of_all);
 }
 
+/* Whether a program can have made as many references: their lines are a number of bytes, and no thread has more than all. */
+static int is_possible(const struct rsc_whole_run *whole, uint32_t line_bytes) {
+    const uint64_t most = INT64_MAX / line_bytes;
+    int possible = whole->references <= most && whole->analysed <= most && whole->begun <= most;
+    for (uint32_t i = 0; possible && i < whole->thread_count; i++)
+        possible = whole->thread_references[i] <= whole->references;
+    return possible;
+}
+
 static int finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     static const struct rsc_whole_run nothing_known;
     struct program_samples *samples = state;
@@ -188,6 +197,10 @@ static int finish(void *state, struct rsc_profile **out, struct rsc_error *error
                                        .references = whole->references,
                                        .analysed = whole->analysed,
                                        .in_program = 1};
+    if (!is_possible(whole, samples->options.line_bytes))
+        return rsc_fail(
+            error, RSC_EFORMAT,
+            "the program's counts of references make no sense: it wrote over the memory it shares with the tool");
     struct rsc_finished_samples *sum = &samples->sum;
     const struct drawn own = drawn_of(samples, samples->model), of_all = drawn_of(samples, RSC_MODEL_SHARED);
     rsc_finished_samples_weigh_kept(sum, own.judged, of_all.judged);

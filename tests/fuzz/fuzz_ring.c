@@ -1,6 +1,6 @@
 /*
  * fuzz_ring.c - a watched program that writes anything into its ring: all kinds of drains must
- * stay within their bounds, and so must the makers of profiles from samples.
+ * stay within their bounds, and so must the makers of profiles from samples. Their profiles can be written and read.
  *
  * Input: a byte that chooses the kind of program, and under Valgrind whether its threads take turns, then commands of 12 bytes: what to write
  * to, an index there (2 bytes), how to make the value from the last eight. Now and then, and
