@@ -1,5 +1,6 @@
 # collectors: programs watched by all but the usual emulator, while calls of the tool fail. For fault.py.
 $ cp "$SOURCE"/tests/fault/sweeps.c . && gcc -O1 -g -pthread sweeps.c -o plain
+$ reusescope cc -q gcc -O1 -g -pthread sweeps.c -o rebuilt
 $ "$FAULT_TOOL" cc -q gcc -O1 -g -pthread sweeps.c -o rebuilt
 $ reusescope run -q -o sampled.data ./rebuilt
 $ reusescope run -q --sample none --trace all.rsct -o all.data ./rebuilt

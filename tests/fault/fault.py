@@ -134,14 +134,14 @@ class Command:
     def put_back(self, before, copy):
         """
         Makes the folder what it was; returns what had changed: path to new size, None where it was removed. Notes new
-        traces that are whole: their sizes differ from run to run with the times in them.
+        files that are whole: the sizes of traces differ from run to run with the times in them.
         """
         after, changed = listing(self.root), {}
         self.whole = set()
         for path in sorted(after.keys() - before.keys(), reverse=True):
             kind, size = after[path][:2]
             changed[path] = size
-            if path.endswith(".rsct") and not subprocess.run([self.tool, "info", path], capture_output=True, check=False).returncode:
+            if path.endswith((".rsct", ".data")) and not subprocess.run([self.tool, "info", path], capture_output=True, check=False).returncode:
                 self.whole.add(path)
             os.rmdir(path) if stat.S_ISDIR(kind) else os.remove(path)
         for path in sorted(before):

@@ -40,7 +40,7 @@ static const char *const names[] = {"", "alloc", "mmap", "open", "read", "write"
 static enum kind chosen;
 static unsigned long at;
 static pid_t owner;
-static int wants_who, is_on;
+static int wants_who, is_on, is_over;
 static __thread int inside; /* of this library: what it calls is not counted */
 
 extern void *__libc_malloc(size_t bytes);
@@ -315,8 +315,8 @@ static __attribute__((constructor)) void start(void) {
 
 static __attribute__((destructor)) void end(void) {
     const char *path = getenv("FAULT_REPORT");
-    if (!is_on || getpid() != owner || !path) return;
-    inside = 1;
+    if (!is_on || getpid() != owner || !path || is_over) return;
+    inside = is_over = 1;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0) return;
     for (int kind = 1; kind <= PERF; kind++) dprintf(fd, "calls %s %lu\n", names[kind], shared->calls[kind]);
@@ -449,6 +449,14 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     if (fails(THREAD)) return EAGAIN;
     if (!real) real = (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
     return real(thread, attributes, routine, argument);
+}
+
+/* The tool becomes another program, as `cc` does the compiler: this is its end. */
+int execvp(const char *file, char *const words[]) {
+    static int (*real)(const char *, char *const[]);
+    if (!real) real = (int (*)(const char *, char *const[]))dlsym(RTLD_NEXT, "execvp");
+    end();
+    return real(file, words);
 }
 
 pid_t fork(void) {
