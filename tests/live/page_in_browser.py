@@ -407,6 +407,7 @@ def other_results(browser):
     show(browser, "other.html")
     check("a bar for each simulated cache", browser.run("return document.querySelectorAll('#levels rect').length") >= 4)
     check("one curve for each number of threads", browser.run("return document.querySelectorAll('#loop-0 .legend li').length") == 3)
+    check("no choice of caches where only a shared one was predicted", not browser.run("return document.querySelector('[id^=caches-]') !== null"))
     before = browser.run("return document.querySelector('#loop-0 .size').textContent")
     browser.type("#t-0", "\ue014")  # right
     check("the slider goes over thread counts", browser.run("return document.querySelector('#loop-0 .size').textContent") != before, before)
@@ -496,6 +497,55 @@ def straight_from_a_verb(browser):
     quiet(browser, "real-loops.html")
 
 
+def caches_per_thread(browser):
+    """The private view of a loop, and the caches of the machine that was named."""
+    with open(os.path.join(pages, "own-loops.json"), encoding="utf-8") as file:
+        loop = json.load(file)["loops"][0]
+    variants = [loop["threads"], loop["what_if"][0]["threads"]]
+    show(browser, "own-loops.html")
+    machine = json.loads(browser.run("return document.getElementById('rsc-data').textContent"))["machine"]
+    sizes = [level["bytes"] for level in machine] or [32768, 1048576, 33554432]
+
+    def rows(caption):
+        return browser.run("const one = [...document.querySelectorAll('#loop-0 table.plain')].find(t => t.caption.textContent.startsWith(arguments[0]));"
+                           "return one ? [...one.tBodies[0].rows].map(r => [...r.cells].map(c => c.firstChild.textContent)) : []", caption)
+
+    def close(cell, ratio):
+        return cell == "<0.01 %" and ratio < 0.0001 or abs(float(cell.split()[0]) / 100 - ratio) <= 0.0005
+
+    def at(mrc, size):
+        return max((point for point in mrc if point["bytes"] <= size), key=lambda point: point["bytes"])["miss_ratio"]
+
+    def whole(which):
+        results = variants[which]
+        for caption, curve in (("Miss ratio by threads", "mrc"), ("Miss ratio by threads, one cache per thread", "private")):
+            browser.run("const s = document.getElementById('caches-0'); s.value = arguments[0]; s.dispatchEvent(new Event('change'));", "private" if curve == "private" else "shared")
+            told = rows(caption)
+            check(f"{caption} {which}", len(told) == len(results) and
+                  all(close(cell, at((one["private"] or one)["mrc"] if curve == "private" else one["mrc"], size)) for row, one in zip(told, results) for cell, size in zip(row[1:], sizes)), told)
+        own = [one for one in results if one["private"]]
+        told = rows("One cache per thread")
+        check(f"first touches and invalidations {which}", [digits(row[0]) for row in told] == [one["t"] for one in own] and
+              all(abs(shown(row[2]) - one["private"]["cold"]) <= 0.005 * one["private"]["cold"] and
+                  abs(shown(row[3]) - one["private"]["invalidated"]) <= max(0.6, 0.005 * one["private"]["invalidated"]) for row, one in zip(told, own)), told)
+        told = rows("skylake-x")
+        check(f"caches of the machine {which}", len(told) == len(results) and
+              all(close(cell, level["miss_ratio"]) and row[-1] == one["machine"]["made"] for row, one in zip(told, results) for cell, level in zip(row[1:], one["machine"]["levels"])), told)
+
+    check("something is invalidated", variants[0][-1]["private"]["invalidated"] > 0)
+    check("private and shared differ where caches are", any(abs(at(one["private"]["mrc"], size) - at(one["mrc"], size)) > 0.01 for one in variants[0] if one["private"] for size in sizes))
+    whole(0)
+    browser.type("#t-0", "\ue014\ue014")  # right, twice: 64 threads
+    told, own = rows("Coherence misses of each array, 64 threads"), variants[0][-1]["private"]["arrays"]
+    check("arrays of 64 threads", [row[0] for row in told] == [row["array"] for row in own] and len(own) > 0 and
+          all(abs(shown(row[2]) - one["coherence"]) <= max(0.6, 0.005 * one["coherence"]) for row, one in zip(told, own)), told)
+    browser.run("document.getElementById('caches-0').focus(); document.querySelector('#loop-0 canvas, #loop-0 .uplot').scrollIntoView()")
+    browser.screenshot("own-loops")
+    browser.run("const s = document.getElementById('change-0'); s.value = '1'; s.dispatchEvent(new Event('change'));")
+    whole(1)
+    quiet(browser, "own-loops.html")
+
+
 def nothing_at_all(browser):
     show(browser, "empty.html")
     check("an empty profile says so", "empty" in browser.run("return document.getElementById('headline').textContent"))
@@ -505,7 +555,7 @@ def nothing_at_all(browser):
 with Browser(screenshots) as chromium:
     chromium.on_page("/url", {"url": "about:blank"})
     chromium.requests()  # the browser's own first page
-    for part in (one_program, by_call_path, zoom_and_link, any_width, labels_apart, as_the_terminal_says, by_cycles, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, samples_and_objects, straight_from_a_verb, nothing_at_all):
+    for part in (one_program, by_call_path, zoom_and_link, any_width, labels_apart, as_the_terminal_says, by_cycles, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, samples_and_objects, straight_from_a_verb, caches_per_thread, nothing_at_all):
         begun = time.monotonic()
         part(chromium)
         print(f"{part.__name__}: {time.monotonic() - begun:.1f} s")

@@ -69,15 +69,43 @@ function referenceTable(one) {
     one.references.slice().sort((a, b) => b.misses - a.misses).map((row) => [row.text || row.array, `${baseName(row.file || "")}:${row.line}`, row.kind, count(row.references), count(row.cold), count(row.misses), percent(row.misses / all)]), (i) => i > 2));
 }
 
+const between = (low, high, text) => (high > low ? h("span", { class: "range" }, `${text(low)}–${text(high)}`) : null);
+
+// What the threads' own caches see: first touches and invalidations, for each number of threads.
+function ownTable(variant, current) {
+  const rows = variant.threads.filter((one) => one.private);
+  if (!rows.length) return null;
+  return plainTable("One cache per thread, of any size", ["Threads", "References", "First touches", "Invalidated", "By false sharing"], rows.map((one) => [
+    (one.t === current ? "▸ " : "") + one.t, one.executed === undefined ? "–" : count(one.executed), count(one.private.cold),
+    h("td", { class: "number" }, count(one.private.invalidated), between(one.private.invalidated_low, one.private.invalidated_high, count)), count(one.private.false_sharing)]));
+}
+
+function arrayTable(one) {
+  if (!one || !one.private || !one.private.arrays.length) return null;
+  return plainTable(`Coherence misses of each array, ${threadsText(one.t)}`, ["Array", "References", "Coherence misses", "By false sharing"],
+    one.private.arrays.map((row) => [row.array, count(row.references), count(row.coherence), count(row.false_sharing)]));
+}
+
+// The caches of the machine that was named, as simulated or estimated.
+function machineTable(variant, current) {
+  const rows = variant.threads.filter((one) => one.machine);
+  if (!rows.length) return null;
+  const first = rows[0].machine;
+  return h("div", { class: "scroll" }, plainTable(`${first.name}: share of references that miss`, ["Threads", ...first.levels.map((level) => `${level.name} ${bytes(level.bytes)}, ${level.ways} ways${level.per_thread ? ", per thread" : ""}`), "Made"],
+    rows.map((one) => [(one.t === current ? "▸ " : "") + one.t, ...one.machine.levels.map((level) => h("td", { class: "number" }, percent(level.miss_ratio), between(level.low, level.high, percent))), one.machine.made]), (i) => i <= first.levels.length));
+}
+
 function loopView(page, loop, lineBytes, index) {
   const all = variants(loop), counts = all[0].threads.map((one) => one.t);
   const title = (loop.function ? loop.function + ", " : "") + baseName(loop.file || "") + ":" + loop.line;
   const about = `Predicted from the source: ${count(loop.references)} references to ${count(loop.distinct)} lines` + (loop.schedule ? `, schedule ${loop.schedule}` : "") + ".";
   if (!counts.length) return section("loop-" + index, "Loop " + title, about);
   let at = 0, which = 0; // the number of threads and the change that are shown
+  let own = false; // one cache per thread; of one thread that is the shared one
+  const mrcOf = (one) => (own && one.private ? one.private.mrc : one.mrc);
   const bytesOf = (point) => point.bytes ?? point.lines * lineBytes;
   const of = (variant) => variant.threads.find((one) => one.t === counts[at]);
-  const curve = (one, label, colour, strong) => ({ label, colour, width: strong ? 4 : 1.2, band: strong && one.mrc.some((point) => point.high > point.low), points: one.mrc.map((point) => ({ ...point, bytes: bytesOf(point) })) });
+  const curve = (one, label, colour, strong) => ({ label, colour, width: strong ? 4 : 1.2, band: strong && mrcOf(one).some((point) => point.high > point.low), points: mrcOf(one).map((point) => ({ ...point, bytes: bytesOf(point) })) });
   const label = (one) => threadsText(one.t) + (one.interleave ? ", " + one.interleave : "");
   const curves = () => {
     const listed = all[0].threads.map((one, i) => curve(one, label(one), i, i === at && !which));
@@ -85,24 +113,28 @@ function loopView(page, loop, lineBytes, index) {
     return changed ? [...listed, curve(changed, `${threadsText(changed.t)}, ${all[which].what}`, listed.length, true)] : listed;
   };
   const chart = curveChart({ curves: curves(), levels: page.machine, height: 300, label: "Miss ratio curve of the loop for each number of threads" });
-  const output = h("output", { class: "size" }), table = h("div", {}), references = h("div", {}), legend = h("div", {});
+  const output = h("output", { class: "size" }), table = h("div", {}), references = h("div", {}), legend = h("div", {}), coherence = h("div", {}), levels = h("div", {});
   const sizes = page.machine.length ? page.machine.map((level) => level.bytes) : [32768, 1048576, 33554432];
   const names = page.machine.length ? page.machine.map((level) => level.name) : ["32 KiB", "1 MiB", "32 MiB"];
-  const ratio = (one, size) => { let found = null; for (const point of one.mrc) if (bytesOf(point) <= size) found = point; return found ? found.miss_ratio : 1; };
+  const ratio = (one, size) => { let found = null; for (const point of mrcOf(one)) if (bytesOf(point) <= size) found = point; return found ? found.miss_ratio : 1; };
   const show = (first) => {
     fill(output, label(all[0].threads[at]));
-    fill(table, plainTable("Miss ratio by threads" + (which ? ", " + all[which].what : ""), ["Threads", ...names], all[which].threads.map((one) => [h("td", {}, (one.t === counts[at] ? "▸ " : "") + one.t), ...sizes.map((size) => percent(ratio(one, size)))])),
+    fill(table, plainTable(`Miss ratio by threads${own ? ", one cache per thread" : ""}` + (which ? ", " + all[which].what : ""), ["Threads", ...names], all[which].threads.map((one) => [h("td", {}, (one.t === counts[at] ? "▸ " : "") + one.t), ...sizes.map((size) => percent(ratio(one, size)))])),
       all[which].note ? h("p", { class: "status" }, all[which].note) : null);
+    fill(coherence, ownTable(all[which], counts[at]), arrayTable(of(all[which])));
+    fill(levels, machineTable(all[which], counts[at]));
     fill(references, referenceTable(of(all[which])));
     if (!first) chart.setCurves(curves());
     fill(legend, chart.legend());
   };
   const slider = h("input", { type: "range", id: "t-" + index, min: 0, max: counts.length - 1, step: 1, value: 0, oninput: () => { at = Number(slider.value); show(); slider.setAttribute("aria-valuetext", output.textContent); } });
   const change = all.length > 1 ? h("select", { id: "change-" + index, onchange: () => { which = Number(change.value); show(); } }, all.map((one, i) => h("option", { value: i }, one.what))) : null;
+  const caches = all.some((variant) => variant.threads.some((one) => one.private)) ? h("select", { id: "caches-" + index, onchange: () => { own = caches.value === "private"; show(); } },
+    h("option", { value: "shared" }, "one, shared by all threads"), h("option", { value: "private" }, "one per thread")) : null;
   show(true);
   page.drawLater.push(chart.draw);
   return section("loop-" + index, "Loop " + title, about, chart.box, legend, h("div", { class: "controls slider" }, h("label", { for: "t-" + index }, "Threads"), slider, output,
-    change ? [h("label", { for: "change-" + index }, "What if"), change] : null), table, references,
+    change ? [h("label", { for: "change-" + index }, "What if"), change] : null, caches ? [h("label", { for: "caches-" + index }, "Cache"), caches] : null), table, coherence, levels, references,
     (loop.nonaffine || []).length ? h("p", {}, `${loop.nonaffine.length} parts that are not affine are left out.`) : null,
     (loop.assumptions || []).length ? h("p", {}, "Assumed: ", loop.assumptions.map((one) => `${baseName(one.file || loop.file || "")}:${one.line} ${one.reason}`).join("; ")) : null);
 }
