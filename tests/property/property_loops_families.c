@@ -4,7 +4,7 @@
  *
  * Each has at least 64 chunks, so that 64 threads all have work. As the tool answers, one thread and lockstep are the
  * enumeration and other interleavings are as near as two draws are; the models alone keep the bounds of
- * docs/measured/loops.md.
+ * docs/measured/loops.md. Totals agree, and threads' first uses are the lines that each thread touches.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,6 +23,8 @@
 #include "loops/front/c_source.h"
 #include "loops/model/loops_model.h"
 #include "loops/model/oracle.h"
+#include "loops/nest/distinct.h"
+#include "property/loop_totals.h"
 
 #define KERNELS_MAX 32
 
@@ -32,6 +34,18 @@ static struct kernel {
     int serial; /* no loop in it is parallel */
 } kernel[KERNELS_MAX];
 static size_t kernels;
+
+static struct rsc_loop_program *load(const char *path, const struct rsc_c_options *options) {
+    struct rsc_loop_program *program = NULL;
+    struct rsc_error error = {0};
+    char *text = NULL;
+    size_t bytes;
+    if (rsc_c_source_read(path, options, &text, &bytes, &error) ||
+        rsc_loop_text_read(text, bytes, path, NULL, 0, &program, &error) || rsc_loop_layout(program, 64, &error))
+        fail_msg("%s", error.message);
+    free(text);
+    return program;
+}
 
 static int read_kernels(void **state) {
     char path[512], line[400], family[32], half[16], serial[16], last[32] = "";
@@ -44,8 +58,6 @@ static int read_kernels(void **state) {
     assert_non_null(list);
     while (kernels < KERNELS_MAX && fgets(line, sizeof line, list)) {
         struct rsc_c_options options = {.together = 1};
-        char *text;
-        size_t bytes;
         if (line[0] == '#') continue;
         int fields = sscanf(line, "%63s %31s %*s %*s %15s %15s", kernel[kernels].name, family, half, serial);
         assert_true(fields == 3 || (fields == 4 && !strcmp(serial, "serial")));
@@ -53,11 +65,7 @@ static int read_kernels(void **state) {
         families += strcmp(family, last) != 0;
         memcpy(last, family, sizeof last);
         snprintf(path, sizeof path, "%s/loops/families/%s.c", RSC_TESTS_FOLDER, kernel[kernels].name);
-        if (rsc_c_source_read(path, &options, &text, &bytes, &error) ||
-            rsc_loop_text_read(text, bytes, path, NULL, 0, &kernel[kernels].program, &error) ||
-            rsc_loop_layout(kernel[kernels].program, 64, &error))
-            fail_msg("%s", error.message);
-        free(text);
+        kernel[kernels].program = load(path, &options);
         assert_int_equal(kernel[kernels].program->region_count, 1);
         const struct rsc_loop_region *region = &kernel[kernels].program->region[0];
         for (uint32_t g = 0; g < region->gap_count; g++) assert_true(region->gap[g].assumed); /* nothing left out */
@@ -181,8 +189,94 @@ static void curves_are_those_of_enumeration(void **state) {
     }
 }
 
+/* The lines that each thread touches, summed; *limited: marking them takes more runs than the analysis marks. */
+static double lines_of_threads(const struct rsc_loop_program *program, uint32_t threads, int *limited) {
+    struct rsc_error error;
+    struct rsc_nest *nest;
+    struct rsc_plan *plan;
+    struct rsc_search *search;
+    double sum = 0;
+    assert_int_equal(rsc_nest_new(&nest, program, 0, UINT32_MAX, 64, &error), 0);
+    assert_int_equal(rsc_plan_new(&plan, nest, threads, NULL, &error), 0);
+    assert_int_equal(rsc_search_new(&search, plan, &error), 0);
+    uint64_t *lines = calloc(nest->space_count + 1, sizeof *lines);
+    assert_non_null(lines);
+    for (uint32_t t = 0; t < threads; t++) {
+        if (limited && !t)
+            *limited = rsc_distinct_lines(search, t, 64, 300000 / threads + 1, lines, NULL, &error) == RSC_ELIMIT;
+        assert_int_equal(rsc_distinct_lines(search, t, 64, 0, lines, NULL, &error), 0);
+        sum += (double)rsc_distinct_sum(nest, lines);
+    }
+    free(lines);
+    rsc_search_free(search);
+    rsc_plan_free(plan);
+    rsc_nest_free(nest);
+    return sum;
+}
+
+static void totals_agree(void **state) {
+    (void)state;
+    static const char *const ways[] = {"lockstep", "drift", "bursty:200"};
+    static const uint32_t counts[] = {4, 64};
+    for (size_t k = 0; k < 2 * kernels; k++) {
+        struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
+        struct rsc_loops_analysis *analysis;
+        struct rsc_error error;
+        const struct kernel *of = &kernel[k / 2];
+        if (k % 2) options.whole_limit = 0;
+        assert_int_equal(rsc_loops_analysis_new(&analysis, of->program, 0, &options, &error), 0);
+        for (size_t c = 0; c < 2; c++) {
+            double lines = lines_of_threads(of->program, counts[c], NULL);
+            for (size_t w = 0; w < 3; w++) {
+                struct rsc_interleave interleave;
+                struct rsc_loops_result *result;
+                assert_int_equal(rsc_interleave_parse(&interleave, ways[w], &error), 0);
+                assert_int_equal(rsc_loops_analyse(analysis, counts[c], &interleave, &result, &error), 0);
+                check_totals(result, of->name, ways[w]);
+                assert_int_equal(!result->own.mrc, of->serial);
+                if (result->own.mrc && (result->own.cold != lines || result->own.cold_low != result->own.cold_high))
+                    fail_msg("%s %s T=%u: %.0f first uses (%.0f to %.0f), threads touch %.0f lines", of->name, ways[w],
+                             counts[c], result->own.cold, result->own.cold_low, result->own.cold_high, lines);
+                rsc_loops_result_free(result);
+            }
+        }
+        rsc_loops_analysis_free(analysis);
+    }
+}
+
+/* Columns of 4096 rows are so many runs that first uses are estimated. */
+static void first_uses_of_many_lines(void **state) {
+    static const char *const flags[] = {"-DW=4096", "-DH=2160"};
+    const struct rsc_c_options source = {.together = 1, .flags = flags, .flag_count = 2};
+    struct rsc_error error;
+    (void)state;
+    if (rsc_c_source_check(&error) < 0) skip(); /* a build without libclang */
+    struct rsc_loop_program *program = load(RSC_TESTS_FOLDER "/loops/families/recursive_filter.c", &source);
+    for (uint32_t threads = 4; threads <= 64; threads *= 16) {
+        struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
+        struct rsc_interleave drift;
+        struct rsc_loops_analysis *analysis;
+        struct rsc_loops_result *result;
+        int limited = 0;
+        double lines = lines_of_threads(program, threads, &limited);
+        assert_true(limited);
+        options.band = 0;
+        assert_int_equal(rsc_interleave_parse(&drift, "drift", &error), 0);
+        assert_int_equal(rsc_loops_analysis_new(&analysis, program, 0, &options, &error), 0);
+        assert_int_equal(rsc_loops_analyse(analysis, threads, &drift, &result, &error), 0);
+        check_totals(result, "recursive_filter", "drift");
+        if (result->own.cold_low > lines || result->own.cold_high < lines)
+            fail_msg("T=%u: %.0f to %.0f first uses, threads touch %.0f lines", threads, result->own.cold_low,
+                     result->own.cold_high, lines);
+        rsc_loops_result_free(result);
+        rsc_loops_analysis_free(analysis);
+    }
+    rsc_loop_program_free(program);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_threads_have_work),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_threads_have_work), cmocka_unit_test(totals_agree),
+                                       cmocka_unit_test(first_uses_of_many_lines),
                                        cmocka_unit_test(curves_are_those_of_enumeration)};
     return cmocka_run_group_tests(tests, read_kernels, free_kernels);
 }

@@ -21,6 +21,7 @@
 #include "loops/model/oracle.h"
 #include "loops/nest/distinct.h"
 #include "loops/nest/walk.h"
+#include "property/loop_totals.h"
 #include "property/random_loops.h"
 
 static struct random_loops loops;
@@ -254,10 +255,6 @@ static struct rsc_loop_program *load(const char *name) {
     return program;
 }
 
-/*
- * A cache that holds every line has first uses alone, no bar is below them, references' misses add up to the
- * loop's, and threads' first uses are at least the lines.
- */
 static void totals_agree(void **state) {
     (void)state;
     static const char *const names[] = {"gemm", "trmm", "jacobi2d", "atax", "syrk", "lu", "histogram_private"};
@@ -270,40 +267,14 @@ static void totals_agree(void **state) {
         struct rsc_loops_analysis *analysis;
         options.whole_limit = k % 2 ? 0 : RSC_LOOPS_OPTIONS_DEFAULT.whole_limit;
         assert_int_equal(rsc_loops_analysis_new(&analysis, program, 0, &options, &error), 0);
-        double *misses = calloc(64, sizeof *misses);
-        assert_non_null(misses);
         for (size_t w = 0; w < 12; w++) {
             struct rsc_interleave interleave;
             struct rsc_loops_result *result;
             assert_int_equal(rsc_interleave_parse(&interleave, ways[w / 3], &error), 0);
             assert_int_equal(rsc_loops_analyse(analysis, counts[w % 3], &interleave, &result, &error), 0);
-            const struct rsc_mrc_point *last = &result->mrc[result->mrc_count - 1];
-            double all = (double)result->references, cold = (double)result->distinct / all;
-            if (last->miss_ratio != cold || last->low != cold || last->high != cold)
-                fail_msg("%s %s T=%u: %g (%g to %g) where %g", names[k / 2], ways[w / 3], counts[w % 3],
-                         last->miss_ratio, last->low, last->high, cold);
-            for (size_t g = 0; g < result->mrc_count; g++) {
-                const struct rsc_mrc_point *at = &result->mrc[g];
-                double rows = 0;
-                if (at->low < cold || at->low > at->miss_ratio || at->miss_ratio > at->high)
-                    fail_msg("%s %s T=%u, %llu lines: %.17g (%.17g to %.17g), first uses %.17g", names[k / 2],
-                             ways[w / 3], counts[w % 3], (unsigned long long)at->lines, at->miss_ratio, at->low,
-                             at->high, cold);
-                assert_true(result->row_count <= 64);
-                rsc_loops_blame(result, at->lines, misses);
-                for (size_t r = 0; r < result->row_count; r++) {
-                    rows += misses[r];
-                    assert_true(misses[r] >= 0 && misses[r] <= (double)result->rows[r].references * (1 + 1e-9));
-                }
-                if (fabs(rows - at->miss_ratio * all) > 1e-6 * all)
-                    fail_msg("%s %s T=%u, %llu lines: references miss %.0f times, the loop %.0f", names[k / 2],
-                             ways[w / 3], counts[w % 3], (unsigned long long)at->lines, rows, at->miss_ratio * all);
-            }
-            assert_true(result->own.cold_low >= (double)result->distinct && result->own.cold >= result->own.cold_low &&
-                        result->own.cold <= result->own.cold_high);
+            check_totals(result, names[k / 2], ways[w / 3]);
             rsc_loops_result_free(result);
         }
-        free(misses);
         rsc_loops_analysis_free(analysis);
         rsc_loop_program_free(program);
     }
