@@ -119,7 +119,8 @@ static int go_on(void *context) {
 }
 
 static void now_doing(struct request *request, const struct rsc_loops_found *loop, const char *what, uint32_t threads) {
-    int used = snprintf(request->doing, sizeof request->doing, "loops: %.60s:%u", loop->file, loop->line);
+    int used = loop->line ? snprintf(request->doing, sizeof request->doing, "loops: %.60s:%u", loop->file, loop->line)
+                          : snprintf(request->doing, sizeof request->doing, "loops: %.60s", loop->name);
     if (what) used += snprintf(request->doing + used, sizeof request->doing - (size_t)used, ", %.40s", what);
     if (threads) snprintf(request->doing + used, sizeof request->doing - (size_t)used, ", %u threads", threads);
     else snprintf(request->doing + used, sizeof request->doing - (size_t)used, ", counting lines");

@@ -8,6 +8,7 @@ import fcntl
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import termios
@@ -18,8 +19,8 @@ TOOL = os.environ["REUSESCOPE"]
 CLEAR = b"\r\x1b[K"
 
 
-def on_terminal(words, seen, columns=200, feed=None):
-    """Output of a command whose output and errors are a terminal; `seen(text)` is asked after every piece of it."""
+def on_terminal(words, seen, columns=200, feed=None, ends=(0,)):
+    """Output of a command whose output and errors are a terminal; `seen(text)` is asked after every piece of it, and interrupts the command if true."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     child = subprocess.Popen(words, stdin=subprocess.PIPE if feed else subprocess.DEVNULL, stdout=follower, stderr=follower,
@@ -37,11 +38,12 @@ def on_terminal(words, seen, columns=200, feed=None):
         if not piece:
             break
         text += piece
-        seen(text.decode(errors="replace"))
+        if seen(text.decode(errors="replace")):
+            child.send_signal(signal.SIGINT)
     os.close(leader)
     if feeder:
         feeder.join()
-    assert child.wait() == 0, f"{words}: {text.decode(errors='replace')}"
+    assert child.wait() in ends, f"{words}: {text.decode(errors='replace')}"
     return text
 
 
@@ -116,7 +118,28 @@ def check_analyze(options, pattern):
     on_terminal(words, seen, feed=feed)
 
 
+def check_loops():
+    """Work that would take hours, until it said what it does; and what it leaves on the screen when time is up."""
+    with open("long.loop", "w", encoding="ascii") as file:
+        file.write("loops 1 array a 8 [16777216] nest long { for i = 0 to 1048575 { for j = 0 to 1048575 {"
+                   " when (3*i + 5*j) % 7 == 0 and (i + j) % 11 != 3 { write a[3*i + 5*j] } } } }")
+    with open("short.loop", "w", encoding="ascii") as file:
+        file.write("loops 1 array a 8 [4096][4096] nest short { parallel { for i = 0 to 4095 share static { for j = 0 to 4095 { read a[j][i] write a[i][j] } } } }")
+    for file, options, pattern in (("long.loop", [], r"loops: long, counting lines, \d+ s"),
+                                   ("short.loop", ["-t", "900-960"], r"loops: short, \d+ threads, \d+ s"),
+                                   ("short.loop", ["-t", "900-903", "--what-if", "chunk=1,2,3,4,5,6,7,8"], r"loops: short, chunk=\d+, (counting lines|\d+ threads), \d+ s")):
+        text = on_terminal([TOOL, "loops", file, *options, "-o", "out.json"], lambda text: re.search(pattern, text), ends=(-signal.SIGINT, 128 + signal.SIGINT))
+        assert re.search(pattern, text.decode()), text
+        quiet = on_terminal([TOOL, "loops", file, *options, "-q", "--max-seconds", "1", "-o", "out.json"], lambda text: False, ends=(0, 1))
+        assert b"\x1b[K" not in quiet and b"counting" not in quiet, quiet
+    text = on_terminal([TOOL, "loops", "long.loop", "--max-seconds", "2", "-o", "out.json"], lambda text: False, ends=(1,))
+    if b"counting lines" in text:
+        assert CLEAR in text[text.rindex(b"counting lines"):], "the line stays on the screen"
+    assert b"out of time (--max-seconds 2)" in text, text
+
+
 def main():
+    check_loops()
     check_run()
     check_silence()
     check_analyze([], r"analyze: [\d.]+ M references, [\d.]+ M/s")
