@@ -67,11 +67,8 @@ void Session::release() {
     for (Stack *stack : stacks_) delete stack;
     delete work_;
     delete hprda_;
-    for (Block *block : blocks_) {
-        for (void *memory : {(void *)block->columns.words, (void *)block->columns.tags, (void *)block->columns.who})
-            if (memory) (void)cudaFreeHost(memory);
-        delete block;
-    }
+    for (Block *block : blocks_) delete block;
+    for (void *memory : slabs_) (void)cudaFreeHost(memory);
     for (Found &found : found_)
         for (void *memory : {(void *)found.rd, (void *)found.last_tag, (void *)found.ri})
             if (memory) (void)cudaFreeHost(memory);
@@ -160,35 +157,61 @@ template <class T> static T *page_locked(u64 count) {
     return at;
 }
 
-/* The one that has been copied longest, if there are enough of them; else a new one. */
-rsc_gpu_block *Session::block() {
-    begin();
-    std::unique_lock<std::mutex> hold(lock_);
-    Block *block = nullptr;
-    const bool tags = watch_.tags;
-    if (copying_.size() >= COPYING_MOST) {
-        block = copying_.front();
-        copying_.pop_front();
-    }
-    if (block) {
-        hold.unlock(); /* others need not wait for this one */
-        check(cudaEventSynchronize(block->copied), "copying to the device");
-    } else {
-        block = new Block{};
+/*
+ * Page-locking takes much longer than the rest of what decoders ask for, and they all begin at the same time: memory is
+ * taken for SLAB_BLOCKS blocks at a time, by one of them, while blocks that have been copied go to the others.
+ */
+void Session::add_blocks(bool tags) {
+    const u64 room = (block_words_ + 15) / 16 * 16; /* columns begin on cache lines */
+    const u64 bytes = room * (sizeof(u64) + sizeof(u32) + (tags ? sizeof(u32) : 0));
+    unsigned char *slab = page_locked<unsigned char>(SLAB_BLOCKS * bytes);
+    std::lock_guard<std::mutex> hold(lock_);
+    slabs_.push_back(slab);
+    for (u32 i = 0; i < SLAB_BLOCKS; i++, slab += bytes) {
+        Block *block = new Block{};
         blocks_.push_back(block);
         check(cudaEventCreateWithFlags(&block->copied, cudaEventDisableTiming | cudaEventBlockingSync), "event");
         events_.push_back(block->copied);
-        block->columns.room = block_words_;
-        block->columns.words = page_locked<u64>(block_words_);
-        block->columns.who = page_locked<u32>(block_words_);
+        u32 *who = (u32 *)(slab + room * sizeof(u64));
+        block->columns = {(u64 *)slab, tags ? who + room : nullptr, who, block_words_};
+        unused_.push_back(block);
     }
-    if (tags && !block->columns.tags) block->columns.tags = page_locked<u32>(block_words_);
+}
+
+/* One that is there already, or none; `copying`: the device may still copy from it. */
+Session::Block *Session::take_block(bool &copying) {
+    std::lock_guard<std::mutex> hold(lock_);
+    std::deque<Block *> &from = copying_.size() >= COPYING_MOST ? copying_ : unused_;
+    if (from.empty()) return nullptr;
+    Block *block = from.front();
+    from.pop_front();
+    copying = &from == &copying_;
+    return block;
+}
+
+/* The one that has been copied longest, if there are enough of them; else a new one. */
+rsc_gpu_block *Session::block() {
+    begin();
+    bool copying = false;
+    Block *block = take_block(copying);
+    while (!block) {
+        std::lock_guard<std::mutex> adding(adding_);
+        if ((block = take_block(copying))) break; /* another thread has added some */
+        bool tags;
+        {
+            std::lock_guard<std::mutex> hold(lock_);
+            tags = watch_.tags;
+        }
+        add_blocks(tags);
+    }
+    if (copying) check(cudaEventSynchronize(block->copied), "copying to the device");
     return &block->columns;
 }
 
 void Session::send(rsc_gpu_block *columns, size_t count) {
     Block *block = (Block *)columns;
     if (count > columns->room) fail(RSC_EINVAL, "gpu engine: more words than the block has");
+    if (watch_.tags && !columns->tags) fail(RSC_EINVAL, "gpu engine: a block from before words had tags");
     copy_words({columns->words, watch_.tags ? columns->tags : nullptr, watch_.rows ? columns->who : nullptr}, count, false);
     check(cudaEventRecord(block->copied, copy_stream_), "event");
     std::lock_guard<std::mutex> hold(lock_);
@@ -298,6 +321,7 @@ void Session::watch(const rsc_gpu_watch &watch, rsc_gpu_result *so_far) {
     {
         std::lock_guard<std::mutex> hold(lock_); /* block() reads it */
         watch_ = watch;
+        if (watch.tags) unused_.clear(); /* they have no room for tags */
     }
     work_->room = 0; /* it needs more arrays */
     if (!watch.rows) return;

@@ -96,7 +96,7 @@ class Session {
     rsc_gpu_timing timing();
 
   private:
-    static const u32 COPYING_MOST = 8, CHUNKS = 2;
+    static const u32 COPYING_MOST = 8, SLAB_BLOCKS = 16, CHUNKS = 2;
     struct Chunk {
         DeviceArray<u64> words;
         DeviceArray<u32> tags, who;
@@ -125,6 +125,8 @@ class Session {
     };
 
     /* session.cu */
+    void add_blocks(bool tags);
+    Block *take_block(bool &copying);
     void release();
     void open_device();
     void begin();
@@ -176,6 +178,9 @@ class Session {
     std::mutex lock_; /* for what any thread may touch: begin(), and the blocks */
     std::vector<Block *> blocks_;
     std::deque<Block *> copying_; /* the oldest first */
+    std::deque<Block *> unused_;
+    std::vector<void *> slabs_; /* of page-locked memory */
+    std::mutex adding_;         /* held while blocks are added, before lock_ */
     Found found_[2];
     rsc_gpu_watch watch_{};      /* neither rows nor take: none */
     DeviceArray<unsigned long long> rows_; /* struct rsc_gpu_rows */
