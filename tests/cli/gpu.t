@@ -34,6 +34,13 @@ $ grep -c '"tid":299' gpu.json; grep -c '"write"' gpu.json
 1
 1
 
+# Accesses of a MiB and more: from there on a piece is cut by the thread that feeds the device.
+$ awk 'BEGIN { for (i = 0; i < 90000; i++) printf "%s 0x%x %d\n", i % 3 ? "r" : "w", i * 7919 % 5000 * 8192, i % 20000 == 19000 ? 1048576 + i : 8 }' > wide.list
+$ for n in 1 2 3; do gpu wide.list -q -o gpu.json --threads $n --line 4096; reusescope analyze wide.list -q -o exact.json --line 4096; same gpu.json exact.json; done
+the same
+the same
+the same
+
 # A program's recording: code, pairs, objects and call paths.
 $ reusescope run --trace true.rsct -q -o not-used.data -- /bin/true; rm not-used.data
 $ gpu true.rsct -q -o gpu.json; reusescope analyze true.rsct -q -o exact.json; same gpu.json exact.json; grep -c '"pairs":' gpu.json

@@ -31,7 +31,7 @@ struct gpu_engine {
     struct rsc_accumulator sum; /* accesses and threads; everything else at the end */
     struct rsc_gpu_count count;
     enum detail { SUMS, ROWS, OUTCOMES } detail; /* OUTCOMES: every distance comes back, and `count` has begun */
-    struct rsc_gpu_part *own; /* of batches, up to a block's worth that is not yet sent */
+    struct rsc_gpu_part *own; /* of batches, and what parts kept: up to a block that is not yet sent */
 };
 
 static void gpu_destroy(void *state) {
@@ -156,29 +156,34 @@ static int send_block(struct gpu_engine *engine, struct rsc_gpu_filled *filled, 
 
 /* ---- batches ---- */
 
-/* Sends the blocks of the engine's own part that are full, or all. */
-static int send_own(struct gpu_engine *engine, int all, struct rsc_error *error) {
+/* Sends the blocks of the engine's own part. */
+static int send_own(struct gpu_engine *engine, struct rsc_error *error) {
     struct rsc_gpu_part *own = engine->own;
-    size_t sent = 0;
     int status = 0;
-    while (!status && sent < own->filled_count && (all || own->filled[sent].count == own->filled[sent].block->room))
-        status = send_block(engine, &own->filled[sent++], error);
-    own->filled_count -= sent;
-    if (sent && own->filled_count) own->filled[0] = own->filled[sent]; /* only the last one is not full */
+    for (size_t i = 0; !status && i < own->filled_count; i++) status = send_block(engine, &own->filled[i], error);
+    own->filled_count = 0;
+    return status;
+}
+
+/* Cuts a batch, and sends full blocks. */
+static int cut_batch(struct gpu_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct rsc_gpu_part *own = engine->own;
+    struct rsc_gpu_cut cut;
+    int status = rsc_gpu_part_start(own, &cut, batch, engine->count.tags.late ? engine->count.tags.tag : NULL, error);
+    if (!status && batch->count) status = expect(engine, own->threads_seen, own->kinds_seen, error);
+    if (!status && rsc_accumulator_see_threads(&engine->sum, batch) < 0) status = rsc_fail_memory(error, "thread rows");
+    if (status < 0 || !batch->count) return status; /* blocks with tags are there once they are expected */
+    while ((status = rsc_gpu_part_fill(own, &cut, error)) > 0)
+        if ((status = send_own(engine, error)) < 0) return status;
     return status;
 }
 
 static int gpu_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
     struct gpu_engine *engine = state;
-    struct rsc_gpu_part *own = engine->own;
     int status = rsc_late_tags_give(&engine->count.tags, batch, engine->sum.accesses > 0, error);
-    if (!status && batch->count) status = expect(engine, 0, 0, error); /* with tags, before there is a block */
-    if (!status) status = rsc_gpu_part_take(own, batch, engine->count.tags.late ? engine->count.tags.tag : NULL, error);
-    if (!status && batch->count) status = expect(engine, own->threads_seen, own->kinds_seen, error);
-    if (status < 0) return status;
-    if (rsc_accumulator_see_threads(&engine->sum, batch) < 0) return rsc_fail_memory(error, "thread rows");
+    if (!status) status = cut_batch(engine, batch, error);
     engine->sum.accesses += batch->count;
-    return send_own(engine, 0, error);
+    return status;
 }
 
 /* ---- parts, made where a trace is decoded ---- */
@@ -191,7 +196,7 @@ static void *part_create(const void *context) {
 static void part_begin(void *part) { rsc_gpu_part_begin(part); }
 
 static int part_take(void *part, const struct rsc_batch *batch, struct rsc_error *error) {
-    return rsc_gpu_part_take(part, batch, NULL, error);
+    return rsc_gpu_part_take(part, batch, error);
 }
 
 static void part_destroy(void *part) { rsc_gpu_part_free(part); }
@@ -206,24 +211,32 @@ static int gpu_push_part(void *state, void *made, const struct rsc_batch *batch,
     struct gpu_engine *engine = state;
     struct rsc_gpu_part *part = made;
     const struct rsc_batch names = {.threads = batch->threads, .thread_count = batch->thread_count};
-    int status = part->filled_count ? expect(engine, part->threads_seen, part->kinds_seen, error) : 0;
+    const struct rsc_batch late = rsc_gpu_part_late(part);
+    int status = send_own(engine, error); /* what the piece before kept */
+    if (!status && part->filled_count) status = expect(engine, part->threads_seen, part->kinds_seen, error);
     if (status < 0) return status;
     if (rsc_accumulator_need_rows(&engine->sum, part->threads_seen, part->kinds_seen) < 0 ||
         rsc_accumulator_see_threads(&engine->sum, &names) < 0)
         return rsc_fail_memory(error, "thread rows");
-    engine->sum.accesses += batch->count;
     for (size_t i = 0; !status && i < part->filled_count; i++) status = send_block(engine, &part->filled[i], error);
+    if (!status && late.count) status = cut_batch(engine, &late, error);
+    engine->sum.accesses += batch->count;
     return status;
 }
 
 /* ---- the end ---- */
 
-/* Lines are in the device's memory, which the session looks after. */
+/*
+ * Lines are in the device's memory, which the session looks after; blocks that decoders fill are for reading (gpu_part.h).
+ * Where outcomes come back, a reference of a chunk takes 52 bytes: two times distance, tag and interval, what attribution
+ * reads, and who made it and those of the next chunk. A chunk grows with the lines, up to 64 Mi (gpu/session_state.h).
+ */
 static uint64_t gpu_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
-    (void)options;
+    const uint64_t least = 8ull << 20, most = 64ull << 20;
+    uint64_t chunk = lines < most ? (4u << 20) + lines + lines / 4 : most;
+    chunk = chunk < least ? least : chunk > most ? most : chunk;
     (void)parameters;
-    (void)lines;
-    return 0;
+    return rsc_gpu_count_wanted(options) || options->attribute != 2 ? 52 * chunk : 0;
 }
 
 static int gpu_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
@@ -231,7 +244,7 @@ static int gpu_finish(void *state, struct rsc_profile **out, struct rsc_error *e
     struct rsc_accumulator *sum = &engine->sum;
     struct rsc_gpu_result *result = malloc(sizeof *result);
     if (!result) return rsc_fail_memory(error, "gpu engine");
-    int status = send_own(engine, 1, error);
+    int status = send_own(engine, error);
     if (!status) status = rsc_gpu_feed_finish(&engine->feed, result, NULL, error);
     if (!status && engine->detail == ROWS) status = take_rows(engine, error);
     if (!status && engine->detail == OUTCOMES && rsc_gpu_count_end(&engine->count) < 0)

@@ -2,6 +2,7 @@
 #include "distance/gpu/gpu_part.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/grow.h"
@@ -17,12 +18,15 @@ struct rsc_gpu_part *rsc_gpu_part_new(const struct rsc_gpu_feed *feed) {
 }
 
 void rsc_gpu_part_free(struct rsc_gpu_part *part) {
-    if (part) free(part->filled);
+    if (!part) return;
+    free(part->filled);
+    free(part->late_addr);
+    free(part->late_meta);
     free(part);
 }
 
 void rsc_gpu_part_begin(struct rsc_gpu_part *part) {
-    part->filled_count = 0;
+    part->filled_count = part->late_count = 0;
     part->threads_seen = 0;
     part->kinds_seen = 0;
 }
@@ -86,28 +90,84 @@ static void note_who(struct rsc_gpu_filled *filled, const struct rsc_batch *batc
         for (uint32_t i = 0; i < count; i++) who[i] = rsc_meta_who(batch->meta[from[i]]);
 }
 
-int rsc_gpu_part_take(struct rsc_gpu_part *part, const struct rsc_batch *batch, const uint32_t *tags,
-                      struct rsc_error *error) {
-    struct rsc_reference_cursor cursor;
-    uint32_t from[MOST], count;
+int rsc_gpu_part_start(struct rsc_gpu_part *part, struct rsc_gpu_cut *cut, const struct rsc_batch *batch,
+                       const uint32_t *tags, struct rsc_error *error) {
+    rsc_references_start(&cut->cursor, batch, part->feed->line_shift);
+    cut->tags = tags;
     if (!batch->count) return 0;
     const struct seen seen = look_at(batch);
-    const int is_one = !(seen.differ >> 32);
-    int status = 0;
-    if ((uint32_t)seen.any >> RSC_WIDE_SHIFT)
-        status = rsc_references_limit(&part->wide_references, batch, part->feed->line_shift, error);
-    if (status < 0) return status;
+    cut->is_one = !(seen.differ >> 32);
     see(part, batch, seen);
-    rsc_references_start(&cursor, batch, part->feed->line_shift);
-    while (!(status = make_room(part, error))) {
-        struct rsc_gpu_filled *filled = &part->filled[part->filled_count - 1];
+    if (!((uint32_t)seen.any >> RSC_WIDE_SHIFT)) return 0;
+    return rsc_references_limit(&part->wide_references, batch, part->feed->line_shift, error);
+}
+
+int rsc_gpu_part_fill(struct rsc_gpu_part *part, struct rsc_gpu_cut *cut, struct rsc_error *error) {
+    uint32_t from[MOST];
+    int status = make_room(part, error);
+    if (status < 0) return status;
+    struct rsc_gpu_filled *filled = &part->filled[part->filled_count - 1];
+    for (;;) {
         const size_t room = filled->block->room - filled->count;
-        count = rsc_references_fill(&cursor, filled->block->words + filled->count, from,
-                                    room < MOST ? (uint32_t)room : MOST);
+        if (!room) return 1;
+        const uint32_t count = rsc_references_fill(&cut->cursor, filled->block->words + filled->count, from,
+                                                   room < MOST ? (uint32_t)room : MOST);
         if (!count) return 0;
-        note_who(filled, batch, is_one, from, count);
-        for (uint32_t i = 0; tags && i < count; i++) filled->block->tags[filled->count + i] = tags[from[i]];
+        note_who(filled, cut->cursor.batch, cut->is_one, from, count);
+        for (uint32_t i = 0; cut->tags && i < count; i++) filled->block->tags[filled->count + i] = cut->tags[from[i]];
         filled->count += count;
     }
+}
+
+/* ---- the parts of a trace ---- */
+
+static uint64_t lines_in(const struct rsc_gpu_part *part) {
+    uint64_t lines = 0;
+    for (size_t i = 0; i < part->filled_count; i++) lines += part->filled[i].count;
+    return lines;
+}
+
+/* Whether the part has room for a batch whose sizes, ored, are `sizes`. */
+static int has_room(const struct rsc_gpu_part *part, const struct rsc_batch *batch, uint32_t sizes) {
+    const uint32_t shift = part->feed->line_shift;
+    const uint64_t room = RSC_GPU_PART_LINES - lines_in(part);
+    uint64_t lines = batch->count; /* and one more for each whole or partial line that follows the first */
+    if (part->late_count || sizes >> RSC_WIDE_SHIFT) return 0;
+    if (batch->count * ((uint64_t)(sizes >> shift) + 2) <= room) return 1;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const uint32_t size = rsc_meta_size(batch->meta[i]);
+        const uint64_t addr = batch->addr[i], end = addr + (size ? size - 1 : 0);
+        lines += ((end < addr ? UINT64_MAX : end) >> shift) - (addr >> shift);
+    }
+    return lines <= room;
+}
+
+static int keep(struct rsc_gpu_part *part, const struct rsc_batch *batch) {
+    const size_t bytes = batch->count * sizeof(uint64_t);
+    size_t addr_room = part->late_room;
+    if (RSC_GROW(part->late_addr, addr_room, part->late_count + batch->count) ||
+        RSC_GROW(part->late_meta, part->late_room, part->late_count + batch->count))
+        return RSC_ENOMEM;
+    memcpy(part->late_addr + part->late_count, batch->addr, bytes);
+    memcpy(part->late_meta + part->late_count, batch->meta, bytes);
+    part->late_count += batch->count;
+    return 0;
+}
+
+int rsc_gpu_part_take(struct rsc_gpu_part *part, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct rsc_gpu_cut cut;
+    uint64_t any = 0;
+    int status;
+    for (uint32_t i = 0; i < batch->count; i++) any |= batch->meta[i];
+    if (!has_room(part, batch, (uint32_t)any)) return keep(part, batch) < 0 ? rsc_fail_memory(error, "gpu engine") : 0;
+    if ((status = rsc_gpu_part_start(part, &cut, batch, NULL, error)) < 0) return status;
+    while ((status = rsc_gpu_part_fill(part, &cut, error)) > 0) continue;
     return status;
+}
+
+struct rsc_batch rsc_gpu_part_late(const struct rsc_gpu_part *part) {
+    return (struct rsc_batch){.count = (uint32_t)part->late_count,
+                              .addr = part->late_addr,
+                              .meta = part->late_meta,
+                              .instructions = RSC_UNKNOWN};
 }
