@@ -29,6 +29,7 @@ struct rsc_drain_stats {
     int processes_mixed; /* more processes than can be distinguished: the last ones share their addresses */
     uint64_t left; /* threads of children in sessions of their own, still running */
     int overwritten; /* the program wrote over the ring: recording ended then */
+    uint64_t calls_lost; /* of rebuilt programs, too deep to follow */
     uint64_t unknown; /* words of rebuilt programs that match no table */
     uint64_t references; /* only if the program samples: all references, sampled or not */
     /* If it samples references: */

@@ -22,7 +22,7 @@ static int know_first_stack(struct rsc_drain *drain, struct rsc_drain_cursor *cu
 void rsc_drain_go_on_rebuilt(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     const struct rsc_found_block *block = &cursor->block;
     const uint64_t time_ns = block->end_ns > block->start_ns ? block->end_ns - block->start_ns : 0;
-    uint64_t instructions = 0, unknown = cursor->rebuilt.unknown;
+    uint64_t instructions = 0, unknown = cursor->rebuilt.unknown, calls_lost = cursor->rebuilt.calls_lost;
     cursor->passed = cursor->at = 0;
     cursor->count = rsc_expand_rebuilt(&cursor->rebuilt, block->words, block->count, cursor->records,
                                        RSC_DRAIN_RECORDS_MAX, &instructions);
@@ -35,6 +35,7 @@ void rsc_drain_go_on_rebuilt(struct rsc_drain *drain, struct rsc_drain_cursor *c
     drain->instructions += instructions;
     drain->stats.instructions += instructions;
     drain->stats.unknown += cursor->rebuilt.unknown - unknown;
+    drain->stats.calls_lost += cursor->rebuilt.calls_lost - calls_lost;
     if (cursor->rebuilt.under_way) return;
     if (block->is_left) memset(block->words, 0, block->count * sizeof *block->words);
     if (block->is_last) rsc_drain_free_block(cursor, slot);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define CALL_BYTES_MAX 15u /* longest instruction */
-#define FRAMES_MAX (1u << 14)
+#define FRAMES_MAX (1u << 24) /* open calls of a thread: 256 MiB here, as much of its stack at least */
 #define BEGIN_RECORDS 2 /* records that the start of a piece makes at most */
 
 struct run {
@@ -29,7 +29,10 @@ static void push_frame(struct rsc_rebuilt *rebuilt, uint64_t pc, uint64_t stack)
     if (rebuilt->frame_count == rebuilt->frame_room) {
         uint32_t room = rebuilt->frame_room ? rebuilt->frame_room * 2 : 64;
         struct rsc_rebuilt_frame *frames = room > FRAMES_MAX ? NULL : realloc(rebuilt->frames, room * sizeof *frames);
-        if (!frames) return; /* deeper calls have no path of their own */
+        if (!frames) { /* deeper calls have no path of their own */
+            rebuilt->calls_lost++;
+            return;
+        }
         rebuilt->frames = frames;
         rebuilt->frame_room = room;
     }

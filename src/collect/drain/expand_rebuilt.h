@@ -43,6 +43,7 @@ struct rsc_rebuilt {
     uint32_t at;                        /* word */
     struct rsc_piece_progress progress; /* for that piece; zeros: not begun */
     uint64_t unknown;                   /* words that match no known piece */
+    uint64_t calls_lost;                /* deeper than are followed */
 };
 
 #define RSC_REBUILT_ROOM 16384u /* minimum room for records, twice what any one piece makes */

@@ -132,6 +132,9 @@ void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_fac
             facts,
             "warning: nothing seen: %.200s was not called, was inlined, or is not a function of the program itself",
             request->roi_function);
+    if (request->roi_function && stats->calls_lost + ring->calls_lost)
+        rsc_facts_add(facts, "warning: %llu calls were too deep to follow: more than %.200s may be counted",
+                      (unsigned long long)(stats->calls_lost + ring->calls_lost), request->roi_function);
     if (stats->left)
         rsc_facts_add(facts, "warning: %llu threads of children with a session of their own run on, unwatched",
                       (unsigned long long)stats->left);

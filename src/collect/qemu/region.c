@@ -14,7 +14,7 @@
 
 #include "collect/qemu/qemu_words.h"
 
-#define CALLS_MOST (1u << 20)
+#define CALLS_MOST (1u << 24) /* of a thread: 384 MiB */
 
 struct rsc_qemu_call {
     uint64_t stack; /* where its return address is; AArch64: 0 */
@@ -51,7 +51,10 @@ static void push(struct rsc_qemu_region *region, uint64_t stack, const struct rs
     if (region->count == region->room) {
         uint32_t room = region->room ? 2 * region->room : 64;
         struct rsc_qemu_call *calls = room <= CALLS_MOST ? realloc(region->calls, room * sizeof *calls) : NULL;
-        if (!calls) return;
+        if (!calls) {
+            __atomic_fetch_add(&plugin.ring->calls_lost, 1, __ATOMIC_RELAXED);
+            return;
+        }
         region->calls = calls;
         region->room = room;
     }

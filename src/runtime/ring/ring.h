@@ -285,7 +285,8 @@ struct rsc_ring {
     uint32_t freed_last; /* one of them: the search for a free one begins there */
     uint64_t unread; /* blocks are overwritten without being read: measures the cost of recording alone (bench_asm.c) */
     uint64_t slots_most; /* slots that may be taken; 0: all */
-    uint8_t pad[4096 - 224 - sizeof(struct rsc_sampler_options)];
+    uint64_t calls_lost; /* too deep to follow where a region is given by function */
+    uint8_t pad[4096 - 232 - sizeof(struct rsc_sampler_options)];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];
