@@ -7,7 +7,8 @@
  * next call or return may come later. The function that they jump to shows which calls have ended, unless it has no
  * name or calls itself: words until that next call or return are taken back if it is outside of the region.
  *
- * On AArch64 return addresses are in a register: a return ends the calls down to the one that it returns to.
+ * On AArch64 return addresses are in a register: a return ends the calls down to the one that it returns to, and after a
+ * jump only the function that it jumps to shows which have ended.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +36,31 @@ static int sets_stack(const uint8_t *code, size_t bytes) {
     return code[1] == 0x8b && !(code[0] & 4) && (code[2] >> 3 & 7) == 4;
 }
 
+static uint32_t aarch64_word(const uint8_t *code, size_t bytes) {
+    uint32_t word = 0;
+    memcpy(&word, code, bytes < sizeof word ? bytes : sizeof word);
+    return word;
+}
+
+/* br register. */
+static int is_branch(const uint8_t *code, size_t bytes) {
+    return (aarch64_word(code, bytes) & 0xfffffc1fu) == 0xd61f0000u;
+}
+
+/* mov sp, register; add sp, sp, register. */
+static int sets_sp(const uint8_t *code, size_t bytes) {
+    const uint32_t word = aarch64_word(code, bytes);
+    return (word & 0xfffffc1fu) == 0x9100001fu || (word & 0xffe003ffu) == 0x8b2003ffu;
+}
+
 int rsc_region_moves_stack(const struct qemu_plugin_tb *tb) {
     const size_t count = qemu_plugin_tb_n_insns(tb);
     const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, count - 1);
-    if (plugin.guest != RSC_GUEST_X86_64 || !is_indirect_jump(qemu_plugin_insn_data(last), qemu_plugin_insn_size(last)))
-        return 0;
+    const int is_x86 = plugin.guest == RSC_GUEST_X86_64;
+    if (!(is_x86 ? is_indirect_jump : is_branch)(qemu_plugin_insn_data(last), qemu_plugin_insn_size(last))) return 0;
     for (size_t i = 0; i < count; i++) {
         const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        if (sets_stack(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn))) return 1;
+        if ((is_x86 ? sets_stack : sets_sp)(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn))) return 1;
     }
     return 0;
 }
@@ -68,13 +86,13 @@ static int is_same_function(const char *one, const char *other) {
     return length == strcspn(other, ".") && !strncmp(one, other, length);
 }
 
-/* x86-64: a jump to another call's code, while inside. */
+/* A jump to another call's code, while inside. */
 static void land(struct rsc_qemu_region *region, const struct rsc_qemu_block *now) {
     uint32_t count = region->count;
     while (count && !is_same_function(region->calls[count - 1].caller, now->function)) count--;
     if (count) region->count = count - 1;
     if (region->count < region->inside) region->inside = 0;
-    else if (!region->undo) {
+    else if (!region->undo && plugin.guest == RSC_GUEST_X86_64) { /* the next call or return shows it */
         region->undo = thread.writer.next;
         region->undo_instructions = thread.writer.instructions;
     }

@@ -1,14 +1,18 @@
 /*
  * Threads that call work() together and leave it in every way there is. both() makes 2,001 accesses of its own (1,000
  * reads, 1,000 writes, and its return) and is called inside of work() and outside of it; what main() prints first is
- * how often inside. Functions named outside_... are never inside.
+ * how often inside. Functions named outside_... are never inside. As C it has no exceptions.
  */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifdef __cplusplus
 #define EXPORT extern "C" __attribute__((noinline))
+#else
+#define EXPORT __attribute__((noinline))
+#endif
 enum { THREADS = 4, ROUNDS = 20, CELLS = 1000 };
 static __thread volatile int cells[CELLS];
 static __thread jmp_buf place;
@@ -35,7 +39,9 @@ EXPORT int work(int how, int depth) {
         below = came_back;
     } else if (depth) below = deeper(how, depth - 1);
     else if (how == 1) longjmp(place, 1);
+#ifdef __cplusplus
     else if (how == 2) throw 1;
+#endif
     else if (how == 3) pthread_exit(NULL);
     both();
     inside_calls++;
@@ -52,6 +58,7 @@ EXPORT int outside_jump(int depth) {
     return sum;
 }
 
+#ifdef __cplusplus
 EXPORT int outside_catch(int depth) {
     int sum = 0;
     try {
@@ -61,6 +68,9 @@ EXPORT int outside_catch(int depth) {
     }
     return sum;
 }
+#else
+EXPORT int outside_catch(int depth) { return depth; }
+#endif
 
 EXPORT void outside_round(int round) {
     both();
@@ -77,21 +87,19 @@ EXPORT void outside_round(int round) {
 static int total;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void add_up(void) {
+static void add_up(void *unused) {
+    (void)unused;
     pthread_mutex_lock(&lock);
     total += inside_calls;
     pthread_mutex_unlock(&lock);
 }
 
-struct at_end {
-    ~at_end() { add_up(); }
-};
-
 static void *thread(void *argument) {
-    at_end end;
+    pthread_cleanup_push(add_up, NULL);
     for (int round = 0; round < ROUNDS; round++) outside_round(round);
     if (argument) work(3, 1);
     both();
+    pthread_cleanup_pop(1);
     return NULL;
 }
 
@@ -102,7 +110,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
     inside_calls = 0;
     outside_round(1);
-    add_up();
+    add_up(NULL);
     printf("%d\n", total);
     return 0;
 }
