@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -294,8 +295,9 @@ int rsc_session_load(const char *path, struct rsc_profile ***profiles, size_t *c
     int status = rsc_profiles_load(path, profiles, count, error);
     struct rsc_trace *trace = NULL;
     struct rsc_error ignored;
-    if (status != RSC_EFORMAT || from_stdin || rsc_profiles_recognise(path) ||
-        rsc_trace_open(&trace, path, NULL, &ignored) < 0)
+    struct stat file;
+    if (status != RSC_EFORMAT || from_stdin || stat(path, &file) != 0 || !S_ISREG(file.st_mode) ||
+        rsc_profiles_recognise(path) || rsc_trace_open(&trace, path, NULL, &ignored) < 0)
         return status;
     rsc_trace_close(trace);
     return rsc_fail(error, RSC_EFORMAT, "%.200s: a trace, not a profile: reusescope analyze %.200s", path, path);

@@ -182,9 +182,11 @@ static int unpack(const char *data, size_t bytes, const char *name, char **text,
 
 int rsc_profiles_recognise(const char *path) {
     char start[64];
-    FILE *file = fopen(path, "rb");
-    size_t bytes = file ? fread(start, 1, sizeof start, file) : 0, magic_bytes = sizeof MAGIC - 1;
-    if (file) fclose(file);
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe, nobody may hold the other end any more */
+    ssize_t got = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? read(fd, start, sizeof start) : 0;
+    size_t bytes = got > 0 ? (size_t)got : 0, magic_bytes = sizeof MAGIC - 1;
+    if (fd >= 0) close(fd);
     return (bytes >= magic_bytes && !memcmp(start, MAGIC, magic_bytes)) || looks_like_json(start, bytes);
 }
 

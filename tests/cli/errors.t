@@ -347,6 +347,8 @@ $ python3 -c 'print("addr,size"); [print(f"{i << 32},4294967295") for i in range
 $ reusescope analyze wide.csv --engine exact -q -o wide.json
 reusescope: accesses of 1 MiB and more make over 2^30 references: larger lines make fewer (--line 4096), and analyze --requests counts whole objects
 [1]
+$ for engine in parallel shards:0.01 shards-max:1000 hp-rda sampled time:statstack; do timeout 60 reusescope analyze wide.csv --engine $engine -q -o wide.json 2>&1 | cut -c1-67; done | uniq -c | sed 's/^ *//'
+6 reusescope: accesses of 1 MiB and more make over 2^30 references: l
 
 $ reusescope sim wide.csv --l1d 32K,8,64 -q -o -
 reusescope: accesses of 1 MiB and more make over 2^30 references: larger lines make fewer (--line 4096), and analyze --requests counts whole objects
@@ -364,6 +366,50 @@ name,
 $ (ulimit -v 200000; reusescope report /dev/zero)
 reusescope: /dev/zero: neither a reusescope profile nor JSON
 [1]
+# Nor is it a trace, unless --from says so of numbers in a row, and then a part can be had.
+$ endless() { (ulimit -v 2000000; timeout 60 reusescope "$@" 2>&1 | cut -c1-51; echo ${PIPESTATUS[0]}); }
+$ endless analyze /dev/zero -q; endless info /dev/zero; endless dump /dev/zero; endless convert /dev/zero -q -o zero.rsct; endless sim /dev/zero --l1d 32K,8,64 -q; endless analyze /dev/zero --requests -q
+reusescope: /dev/zero: no trace format recognised (
+1
+reusescope: /dev/zero: no trace format recognised (
+1
+reusescope: /dev/zero: no trace format recognised (
+1
+reusescope: /dev/zero: no trace format recognised (
+1
+reusescope: /dev/zero: no trace format recognised (
+1
+reusescope: /dev/zero: no trace format recognised (
+1
+$ for format in din lackey csv list pinatrace perf-script; do endless info /dev/zero --from $format; done | uniq -c | sed 's/^ *//' | sort | uniq -c | sed 's/^ *//'
+6 1 1
+6 1 reusescope: /dev/zero: line 1 (byte 0): a NUL byte * (glob)
+$ endless info /dev/zero --from drmemtrace; endless info /dev/zero --from rsct; endless info /dev/zero --from vscsi
+reusescope: /dev/zero: record at byte 0: no header 
+1
+reusescope: /dev/zero: header at byte 0: not a nati
+1
+reusescope: /dev/zero: at byte 0: neither version 1
+1
+$ endless convert /dev/zero --from raw64 --max-size 8K -q -o zero.rsct; [ $(stat -c %s zero.rsct) -le 8192 ] && reusescope analyze zero.rsct -q --format csv -o - | grep -c total,acc
+0
+1
+$ endless diff /dev/zero /dev/zero; endless loops /dev/zero; endless loops - < /dev/zero; endless run -q -- /dev/zero
+reusescope: /dev/zero: neither a reusescope profile
+1
+reusescope: /dev/zero: /usr/bin/cc -E ended with st
+1
+reusescope: -: larger than 16 MiB
+1
+reusescope: /dev/zero: not an executable file
+126
+
+# A pipe is read once: what is in it is not looked for again.
+$ mkfifo pipe; for verb in analyze info dump report; do { echo hello > pipe & } ; timeout 60 reusescope $verb pipe 2>&1 | cut -c1-45; done
+reusescope: pipe: no trace format recognised 
+reusescope: pipe: no trace format recognised 
+reusescope: pipe: no trace format recognised 
+reusescope: pipe: neither a reusescope profil
 
 # attach: what is no process, and what is no time.
 $ reusescope attach

@@ -126,3 +126,8 @@ reusescope: engine 'exact:device=1': exact takes no parameter
 $ reusescope analyze --engine gpu:device=x zipf.rsct
 reusescope: engine 'gpu': device=x: not a number from 0 to 1023
 [2]
+
+# Accesses of 4 GiB are refused before they reach a device.
+$ python3 -c 'print("addr,size"); [print(f"{i << 32},4294967295") for i in range(20)]' > wide.csv; gpu wide.csv -q -o wide.json
+reusescope: accesses of 1 MiB and more make over 2^30 references: larger lines make fewer (--line 4096), and analyze --requests counts whole objects
+[1]
