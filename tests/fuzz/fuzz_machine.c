@@ -24,12 +24,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     int status = rsc_machine_caches_add(&config, path, NULL, &error);
     check(status, &error);
     for (size_t i = 0; !status && i < config.count; i++) {
-        char text[160], again[160];
-        struct rsc_cache_config read;
-        rsc_cache_config_text(&config.caches[i], text, sizeof text);
-        FUZZ_CHECK(rsc_cache_config_parse(&read, config.caches[i].name, text, &error) == 0);
-        rsc_cache_config_text(&read, again, sizeof again);
-        FUZZ_CHECK(!strcmp(text, again));
+        const struct rsc_cache_config *cache = &config.caches[i];
+        struct rsc_cache_config again;
+        char text[160];
+        rsc_cache_config_text(cache, text, sizeof text);
+        FUZZ_CHECK(rsc_cache_config_parse(&again, cache->name, text, &error) == 0);
+        FUZZ_CHECK(again.level == cache->level && again.kinds == cache->kinds &&
+                   again.size_bytes == cache->size_bytes && again.ways == cache->ways &&
+                   again.block_bytes == cache->block_bytes && again.sector_bytes == cache->sector_bytes &&
+                   again.policy == cache->policy && again.indexing == cache->indexing &&
+                   again.threads_each == cache->threads_each && again.write_through == cache->write_through &&
+                   again.no_write_allocate == cache->no_write_allocate && again.inclusive == cache->inclusive &&
+                   again.prefetch_next == cache->prefetch_next && again.streams == cache->streams &&
+                   again.stream_depth == cache->stream_depth && again.victim_blocks == cache->victim_blocks &&
+                   again.buffer_blocks == cache->buffer_blocks);
     }
     if (!status) check(rsc_sim_config_check(&config, &error), &error);
     status = rsc_machine_named(&machine, path, NULL, &error);
