@@ -105,8 +105,10 @@ static int open_run(struct run *run, struct rsc_error *error) {
     const struct rsc_collector_kind *kind = run->asked.with;
     const char *name = run->asked.request.command[0];
     int status = find_program(run, name, &run->target, error);
-    if (status == RSC_EIO && !run->asked.request.attach_to)
-        run->not_run = strchr(name, '/') && access(name, F_OK) == 0 ? RSC_EXIT_NOT_EXECUTABLE : RSC_EXIT_NOT_FOUND;
+    if (status < 0 && status != RSC_EUNSUPPORTED && !run->asked.request.attach_to)
+        run->not_run = (strchr(name, '/') ? access(name, F_OK) == 0 : run->target.path[0] != 0)
+                           ? RSC_EXIT_NOT_EXECUTABLE
+                           : RSC_EXIT_NOT_FOUND;
     run->base = (struct rsc_run_base){.measured = run->asked.native, .binary = run->asked.native_binary};
     if (!status && run->base.binary) status = find_program(run, run->base.binary, &run->plain, error);
     run->asked.request.target = &run->target;

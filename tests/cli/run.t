@@ -85,6 +85,9 @@ reusescope: ./i386: not a 64-bit little-endian program
 $ printf '#!./gone\n' > orphan; chmod +x orphan; reusescope run ./orphan
 reusescope: ./gone: No such file or directory
 [126]
+$ PATH=.:$PATH reusescope run orphan
+reusescope: ./gone: No such file or directory
+[126]
 $ printf '#!./text\n' > twice; chmod +x twice; reusescope run ./twice
 reusescope: ./text: neither an ELF program nor a script
 [1]

@@ -33,6 +33,7 @@ static int find_file(char *path, const char *name, struct rsc_error *error) {
         if (wrote < PATH_MAX && is_program(path)) return 0;
         folder += length + (folder[length] == ':');
     }
+    *path = '\0';
     return rsc_fail(error, RSC_EIO, "%s: no such program in PATH", name);
 }
 

@@ -23,8 +23,8 @@ struct rsc_target {
 
 /*
  * Finds `name` as execvp() would and examines it. Rejected with a one-line error:
- * missing, not executable, set-user-id or set-group-id, or for a machine other than
- * x86-64 and AArch64.
+ * missing (path is then empty, if name is not one), not executable, set-user-id or
+ * set-group-id, or for a machine other than x86-64 and AArch64.
  */
 int rsc_target_find(struct rsc_target *target, const char *name, struct rsc_error *error);
 
