@@ -1,9 +1,10 @@
 /*
  * asm_waits.c - system calls by which threads of a rebuilt program wait for each other or
- * let others go on: futexes by syscall(), pipes, sockets, events, sleeping. No header
+ * let others go on: futexes by syscall(), pipes, sockets, events, signals, sleeping. No header
  * declares these functions here: they are passed through as words.
  */
 #include "runtime/recorder/asm_sync.h"
+#include "runtime/trap/watch_thread.h"
 
 RSC_SYNC_WAITING(syscall)
 RSC_SYNC_WAITING(read)
@@ -22,6 +23,12 @@ RSC_SYNC_WAITING(epoll_wait)
 RSC_SYNC_WAITING(epoll_pwait)
 RSC_SYNC_WAITING(eventfd_read)
 RSC_SYNC_WAITING(flock)
+RSC_SYNC_WAITING(recvmmsg)
+RSC_SYNC_WAITING(__read_chk) /* as called by what was compiled with checks of sizes */
+RSC_SYNC_WAITING(__recv_chk)
+RSC_SYNC_WAITING(__recvfrom_chk)
+RSC_SYNC_WAITING(__poll_chk)
+RSC_SYNC_WAITING(__ppoll_chk)
 RSC_SYNC_WAITING(wait)
 RSC_SYNC_WAITING(waitpid)
 RSC_SYNC_WAITING(wait4)
@@ -38,6 +45,8 @@ RSC_SYNC_WAITING(thrd_yield)
 RSC_SYNC_WAITING(mq_receive)
 RSC_SYNC_WAITING(msgrcv)
 RSC_SYNC_WAITING(semop)
+RSC_SYNC_WAITING(semtimedop)
+RSC_SYNC_WAITING(mq_timedreceive)
 RSC_SYNC_WAITING(write)
 RSC_SYNC_WAITING(writev)
 RSC_SYNC_WAITING(send)
@@ -46,8 +55,17 @@ RSC_SYNC_WAITING(sendmsg)
 RSC_SYNC_WAITING(eventfd_write)
 RSC_SYNC_WAITING(mq_send)
 RSC_SYNC_WAITING(msgsnd)
+RSC_SYNC_WAITING(mq_timedsend)
+RSC_SYNC_WAITING(sendmmsg)
+RSC_SYNC_RELEASING(close) /* another thread reads the end */
+RSC_SYNC_RELEASING(shutdown)
 RSC_SYNC_SIGNALLING(kill)
 RSC_SYNC_SIGNALLING(raise)
 RSC_SYNC_SIGNALLING(pthread_kill)
 RSC_SYNC_SIGNALLING(sigqueue)
+RSC_SYNC_SIGNALLING(pthread_sigqueue)
 RSC_SYNC_CALL(fork, rsc_asm_sync_creates(), (void)0)
+
+/* sigwait() and its like are interposed there, for traps. */
+void rsc_watch_signal_awaited(void) { rsc_asm_sync_before(RSC_SYNC_WAITS); }
+void rsc_watch_signal_came(void) { rsc_asm_sync_after(RSC_SYNC_WAITS); }

@@ -140,22 +140,21 @@ static void waits_for(const sigset_t *set) {
         rsc_watch_turn_off(RSC_WATCH_SIGNAL_WANTED);
 }
 
-RSC_INTERPOSE(int, sigwait, (const sigset_t *set, int *number)) {
-    waits_for(set);
-    return RSC_REAL(sigwait)(set, number);
-}
+#define WAIT_FOR_SIGNAL(name, set, ...)                           \
+    {                                                             \
+        waits_for(set);                                           \
+        if (rsc_watch_signal_awaited) rsc_watch_signal_awaited(); \
+        int result = RSC_REAL(name)(set, __VA_ARGS__);            \
+        if (rsc_watch_signal_came) rsc_watch_signal_came();       \
+        return result;                                            \
+    }
+RSC_INTERPOSE(int, sigwait, (const sigset_t *set, int *number))
+WAIT_FOR_SIGNAL(sigwait, set, number) RSC_INTERPOSE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info))
+    WAIT_FOR_SIGNAL(sigwaitinfo, set, info)
+        RSC_INTERPOSE(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *most))
+            WAIT_FOR_SIGNAL(sigtimedwait, set, info, most)
 
-RSC_INTERPOSE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info)) {
-    waits_for(set);
-    return RSC_REAL(sigwaitinfo)(set, info);
-}
-
-RSC_INTERPOSE(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *most)) {
-    waits_for(set);
-    return RSC_REAL(sigtimedwait)(set, info, most);
-}
-
-RSC_INTERPOSE(int, signalfd, (int fd, const sigset_t *set, int flags)) {
+                RSC_INTERPOSE(int, signalfd, (int fd, const sigset_t *set, int flags)) {
     waits_for(set);
     return RSC_REAL(signalfd)(fd, set, flags);
 }

@@ -206,6 +206,9 @@ void rsc_watch_turn_off(enum rsc_watch_off why) RSC_HIDDEN;
 struct sigaction;
 extern int rsc_watch_sample_signal RSC_HIDDEN; /* signal of the samples; 0: none */
 void rsc_watch_foreign_trap(int number, void *info, void *context) RSC_HIDDEN;
+/* Around sigwait() and its like; in asm_waits.c, and nowhere in the preload for the PMU. */
+void rsc_watch_signal_awaited(void) RSC_HIDDEN __attribute__((weak));
+void rsc_watch_signal_came(void) RSC_HIDDEN __attribute__((weak));
 int rsc_watch_trap_action(const struct sigaction *action, struct sigaction *before) RSC_HIDDEN;
 size_t rsc_watch_stack_bytes(void) RSC_HIDDEN; /* of our own signal stack */
 void rsc_watch_stack_begins(struct rsc_watch_thread *thread) RSC_HIDDEN;
