@@ -23,6 +23,7 @@
 #include "base/grow.h"
 #include "base/line_hash.h"
 #include "base/numbers.h"
+#include "base/pool.h"
 #include "distance/engine_kind.h"
 #include "distance/shards/engine_shards.h"
 #include "distance/shards/shards_part.h"
@@ -41,12 +42,28 @@ struct shards_engine {
     uint64_t held;   /* ... and the lines in them */
     struct rsc_part_kind parts;
     struct rsc_line_filter parts_filter; /* that of a part at its beginning; read by threads that decode */
+    struct rsc_pool *counter; /* of one thread, which counts what this one found in a part; NULL: none yet */
+    struct rsc_shards_found found[2];
+    const struct rsc_shards_found *counting;
+    uint32_t next_found;
     char by[64]; /* as in the profile */
 };
+
+/* Waits for the counts. */
+static void wait_for_counts(const struct shards_engine *engine) {
+    if (engine->counter) rsc_pool_wait(engine->counter);
+}
 
 static void shards_destroy(void *state) {
     struct shards_engine *engine = state;
     if (!engine) return;
+    rsc_pool_free(engine->counter);
+    for (uint32_t i = 0; i < 2; i++) {
+        free(engine->found[i].distance);
+        free(engine->found[i].interval);
+        free(engine->found[i].group);
+        free(engine->found[i].thread);
+    }
     rsc_shards_free(&engine->shards);
     free(engine);
 }
@@ -228,6 +245,7 @@ static int shards_push(void *state, const struct rsc_batch *batch, struct rsc_er
     struct rsc_line_filter *filter = &engine->shards.filter;
     struct rsc_kept_sum *sum = &engine->shards.sum;
     int status = 0;
+    wait_for_counts(engine);
     for (uint32_t first = 0; first < batch->count;) {
         uint32_t stop = batch->count - first < CHUNK ? batch->count : first + CHUNK, at = first;
         uint64_t before = filter->references;
@@ -268,6 +286,7 @@ static int shards_push_columns(void *state, const struct rsc_batch *batch, const
     struct shards_engine *engine = state;
     struct rsc_kept *kept = &engine->shards.kept;
     struct rsc_line_filter *filter = &engine->shards.filter;
+    wait_for_counts(engine);
     if (columns->whole) take_whole(engine, columns->whole);
     if (!columns->passed) return shards_push(state, batch, error);
     /* Also those without a reference to a sampled line. */
@@ -310,22 +329,51 @@ static const struct rsc_part_kind *shards_parts(void *state) {
     return &engine->parts;
 }
 
+static int make_room(struct rsc_shards_found *found, uint32_t count) {
+    size_t rooms[3] = {found->room, found->room, found->room};
+    return RSC_GROW(found->distance, rooms[0], count) || RSC_GROW(found->interval, rooms[1], count) ||
+                   RSC_GROW(found->group, rooms[2], count) || RSC_GROW(found->thread, found->room, count)
+               ? RSC_ENOMEM
+               : 0;
+}
+
+static void count_found(void *argument) {
+    struct shards_engine *engine = argument;
+    rsc_shards_count(&engine->shards, engine->counting);
+}
+
+/*
+ * Finds the distances of a part's references, while another thread counts those of the part before: this thread is what
+ * limits a small sample where many decode.
+ */
+static int take_part(struct shards_engine *engine, const struct rsc_kept *kept, struct rsc_error *error) {
+    struct rsc_shards_found *found = &engine->found[engine->next_found++ % 2];
+    int status = engine->counter ? 0 : rsc_pool_new(&engine->counter, 1, error);
+    if (status < 0) return status;
+    if (make_room(found, kept->count) < 0) return rsc_fail_memory(error, "sample");
+    if (kept->count) memcpy(found->thread, kept->from, kept->count * sizeof *found->thread);
+    found->count = kept->count;
+    status = rsc_shards_place(&engine->shards, kept, engine->shards.filter.references, found);
+    if (status < 0) return explain(engine, status, error);
+    wait_for_counts(engine);
+    engine->counting = found;
+    rsc_pool_submit(engine->counter, count_found, engine);
+    return 0;
+}
+
 static int shards_push_part(void *state, void *made, const struct rsc_batch *batch, struct rsc_error *error) {
     struct shards_engine *engine = state;
-    struct rsc_shards *shards = &engine->shards;
+    struct rsc_kept_sum *sum = &engine->shards.sum;
     const struct rsc_shards_part *part = made;
-    struct rsc_kept own = shards->kept;
-    if (part->threads_seen && rsc_kept_see_thread(&shards->sum, part->threads_seen - 1) < 0)
+    if (part->threads_seen > sum->thread_count) wait_for_counts(engine); /* their rows may move */
+    if (part->threads_seen && rsc_kept_see_thread(sum, part->threads_seen - 1) < 0)
         return rsc_fail_memory(error, "thread rows");
-    for (uint32_t i = 0; i < part->kept.count; i++) part->kept.time[i] += shards->filter.references;
-    shards->kept = part->kept;
-    int status = rsc_shards_take(shards, part->meta);
-    shards->kept = own;
-    if (status < 0) return explain(engine, status, error);
-    shards->filter.references += part->filter.references;
-    for (uint32_t i = 0; i < part->thread_count && i < shards->sum.thread_count; i++)
-        shards->sum.threads[i].references += part->threads[i];
-    name_threads(&shards->sum, batch);
+    int status = take_part(engine, &part->kept, error);
+    if (status < 0) return status;
+    engine->shards.filter.references += part->filter.references;
+    for (uint32_t i = 0; i < part->thread_count && i < sum->thread_count; i++)
+        sum->threads[i].references += part->threads[i];
+    name_threads(sum, batch);
     engine->accesses += batch->count;
     return 0;
 }
@@ -345,6 +393,7 @@ static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error
     struct shards_engine *engine = state;
     struct rsc_kept_whole whole = whole_of(engine);
     struct rsc_kept_sum *sum = &engine->shards.sum;
+    wait_for_counts(engine);
     if (sum->thread_count > 1 && !sum->by_thread) rsc_kept_split_threads(sum); /* others had no line of the sample */
     *out = rsc_kept_profile(&engine->shards.sum, &whole);
     if (!*out || rsc_profile_set_text(&(*out)->made.by, engine->by) < 0 ||
@@ -362,6 +411,7 @@ static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error
 static void shards_so_far(const void *state, struct rsc_so_far *so_far) {
     const struct shards_engine *engine = state;
     struct rsc_kept_whole whole = whole_of(engine);
+    wait_for_counts(engine);
     so_far->references = whole.references;
     so_far->samples = engine->shards.stack.lines;
     so_far->sampled = "lines";

@@ -50,25 +50,32 @@ int rsc_kept_see_thread(struct rsc_kept_sum *sum, uint64_t number);
 /* Call when a second thread's line is counted: until then the totals were those of the first, whose row stayed empty. */
 void rsc_kept_split_threads(struct rsc_kept_sum *sum);
 
-/* Counts a reuse of a line of `group`: `above` kept lines since, `weight` =
- * 1/rate. Its distance is less than `below`: its interval, if that is exact.
- * Returns the distance it is placed at. */
-static inline uint64_t rsc_kept_reuse(struct rsc_kept_sum *sum, uint32_t above, uint64_t interval, uint64_t below,
-                                      double weight, uint32_t group) {
+/* Places a reuse with `above` kept lines since, `weight` = 1/rate: its distance, at most the cap, and less than `below`: its
+ * interval, if that is exact. */
+static inline uint64_t rsc_kept_place(struct rsc_kept_sum *sum, uint32_t above, uint64_t below, double weight) {
     sum->draws += 0x9E3779B97F4A7C15ull;
     /* 20 bits: above + within must be exact in a double, so that rate 1 changes nothing */
     double within = (double)(sum->draws >> 44) * 0x1p-20;
     double cell = above || weight < (double)below ? weight : (double)below;
     uint64_t distance = (uint64_t)(((double)above + within) * cell);
     if (distance >= below) distance = below - 1;
+    return sum->rd_cap && distance >= sum->rd_cap ? sum->rd_cap : distance;
+}
+
+/* Counts a reuse of a line of `group`. */
+static inline void rsc_kept_count(struct rsc_kept_sum *sum, uint64_t distance, uint64_t interval, double weight,
+                                  uint32_t group) {
     sum->ri[rsc_bin_of_fine(interval)] += weight;
-    if (sum->rd_cap && distance >= sum->rd_cap) {
-        distance = sum->rd_cap;
-        sum->capped += weight;
-    } else {
-        sum->rd[rsc_bin_of_fine(distance)] += weight;
-    }
+    if (sum->rd_cap && distance >= sum->rd_cap) sum->capped += weight;
+    else sum->rd[rsc_bin_of_fine(distance)] += weight;
     sum->groups.rd[rsc_line_group_bin(distance)][group] += weight;
+}
+
+/* Places a reuse and counts it. Returns its distance. */
+static inline uint64_t rsc_kept_reuse(struct rsc_kept_sum *sum, uint32_t above, uint64_t interval, uint64_t below,
+                                      double weight, uint32_t group) {
+    uint64_t distance = rsc_kept_place(sum, above, below, weight);
+    rsc_kept_count(sum, distance, interval, weight, group);
     return distance;
 }
 

@@ -21,7 +21,6 @@ void rsc_shards_part_free(struct rsc_shards_part *part) {
     free(part->kept.hash);
     free(part->kept.time);
     free(part->kept.from);
-    free(part->meta);
     free(part->threads);
     free(part);
 }
@@ -46,8 +45,7 @@ static int grow(struct rsc_shards_part *part) {
     if (wider((void **)&kept->line, room, sizeof *kept->line) < 0 ||
         wider((void **)&kept->hash, room, sizeof *kept->hash) < 0 ||
         wider((void **)&kept->time, room, sizeof *kept->time) < 0 ||
-        wider((void **)&kept->from, room, sizeof *kept->from) < 0 ||
-        wider((void **)&part->meta, room, sizeof *part->meta) < 0)
+        wider((void **)&kept->from, room, sizeof *kept->from) < 0)
         return RSC_ENOMEM;
     kept->room = room;
     return 0;
@@ -91,10 +89,7 @@ int rsc_shards_part_take(struct rsc_shards_part *part, const struct rsc_batch *b
             uint32_t had = kept->count;
             if (kept->room - kept->count < RSC_KEPT_ROOM_LEAST && grow(part) < 0) return RSC_ENOMEM;
             at = rsc_line_filter_run(filter, batch->addr, batch->meta, at, stop, kept);
-            for (uint32_t i = had; i < kept->count; i++) {
-                part->meta[i] = batch->meta[kept->from[i]];
-                kept->from[i] = i;
-            }
+            for (uint32_t i = had; i < kept->count; i++) kept->from[i] = rsc_meta_thread(batch->meta[kept->from[i]]);
         }
         int one = filter->meta_any >> 40 == filter->meta_all >> 40;
         int status = one ? count_thread(part, filter->meta_any >> 40, filter->references - before)

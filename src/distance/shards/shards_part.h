@@ -14,8 +14,7 @@
 
 struct rsc_shards_part {
     struct rsc_line_filter filter; /* `references`: of the piece */
-    struct rsc_kept kept;          /* owned; `from` is an index into meta */
-    uint64_t *meta;                /* owned: of the kept references */
+    struct rsc_kept kept;          /* owned; `from` is the number of the thread */
     uint64_t *threads;             /* owned: references by thread number, for those with a row */
     uint32_t thread_count, thread_room;
     uint64_t threads_seen; /* highest number, plus 1 */

@@ -30,6 +30,8 @@ int rsc_shards_init(struct rsc_shards *shards, enum rsc_simd simd, uint32_t line
                                      .from = shards->kept_from,
                                      .room = RSC_SHARDS_KEPT};
     shards->take = RSC_WIDE_PICK(simd, rsc_shards_take);
+    shards->place = RSC_WIDE_PICK(simd, rsc_shards_place);
+    shards->count = RSC_WIDE_PICK(simd, rsc_shards_count);
     return 0;
 }
 

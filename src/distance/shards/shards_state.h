@@ -16,6 +16,16 @@ struct rsc_hash_node {
     uint32_t node;
 };
 
+#define RSC_SHARDS_FIRST UINT64_MAX
+
+/* What is to be counted of kept references, in order; arrays of `room`. */
+struct rsc_shards_found {
+    uint64_t *distance; /* RSC_SHARDS_FIRST: of a first use */
+    uint64_t *interval;
+    uint32_t *group, *thread; /* of the line; that used it */
+    uint32_t count, room;
+};
+
 struct rsc_shards {
     struct rsc_line_filter filter;
     struct rsc_sampled_stack stack;
@@ -29,6 +39,8 @@ struct rsc_shards {
     uint64_t kept_line[RSC_SHARDS_KEPT], kept_hash[RSC_SHARDS_KEPT], kept_time[RSC_SHARDS_KEPT];
     uint32_t kept_from[RSC_SHARDS_KEPT];
     int (*take)(struct rsc_shards *, const uint64_t *);
+    int (*place)(struct rsc_shards *, const struct rsc_kept *, uint64_t, struct rsc_shards_found *);
+    void (*count)(struct rsc_shards *, const struct rsc_shards_found *);
 };
 
 /* Keeps hashes up to `limit`, all of them for UINT64_MAX. Returns 0 or RSC_ENOMEM; a zeroed struct may be freed. */
@@ -41,6 +53,18 @@ static inline int rsc_shards_take(struct rsc_shards *shards, const uint64_t *met
     return shards->take(shards, meta);
 }
 
+/*
+ * The same in two steps, for a fixed rate: moving lines and finding distances, and counting these, which another thread may
+ * do meanwhile. `before` is added to the times. `found` has room for all, and its threads; place() sets the rest.
+ */
+static inline int rsc_shards_place(struct rsc_shards *shards, const struct rsc_kept *kept, uint64_t before,
+                                   struct rsc_shards_found *found) {
+    return shards->place(shards, kept, before, found);
+}
+static inline void rsc_shards_count(struct rsc_shards *shards, const struct rsc_shards_found *found) {
+    shards->count(shards, found);
+}
+
 /* With a bound: records a line just added, and drops the one with the greatest hash if there are too many. */
 void rsc_shards_bound(struct rsc_shards *shards, uint64_t hash, uint32_t node);
 
@@ -50,5 +74,9 @@ uint64_t rsc_shards_peak_bytes(const struct rsc_shards *shards);
 /* shards_kernel.c per width. */
 typedef int rsc_shards_take_fn(struct rsc_shards *, const uint64_t *);
 RSC_WIDE_DECLARE(rsc_shards_take_fn, rsc_shards_take);
+typedef int rsc_shards_place_fn(struct rsc_shards *, const struct rsc_kept *, uint64_t, struct rsc_shards_found *);
+RSC_WIDE_DECLARE(rsc_shards_place_fn, rsc_shards_place);
+typedef void rsc_shards_count_fn(struct rsc_shards *, const struct rsc_shards_found *);
+RSC_WIDE_DECLARE(rsc_shards_count_fn, rsc_shards_count);
 
 #endif
