@@ -306,8 +306,8 @@ Figure 4: middle 90% of time samples' estimates over the truth; within 10%; 90% 
 The 10% goal: at least 90% of the samples of at most 10% of the trace within 10%
   64K,1,64,lru                 1042.812  sets, constant bits: no  sets, random: no (70.4%)
   256K,4,64,random             1036.387  sets, constant bits: no  sets, random: no (70.0%)
-$ reusescope sim u.rsct --l2 64K,1,64 --study sampling --format json -o - | pick "d['schema'], d['instructions'], len(l['sets'][0]['constant_bits']['mpi']), l['time'][0]['interval'], sorted(l['time'][0]['bias'])"
-reusescope-sampling-study/1 307200 16 100000 ['cold', 'half', 'initmr', 'prime', 'stitch']
+$ reusescope sim u.rsct --l2 64K,1,64 --study sampling --format json -o - | pick "d['schema'], d['instructions'], [(s['constant_bits']['low'], s['constant_bits']['high']) for s in l['sets']], len(l['sets'][0]['constant_bits']['mpi']), l['time'][0]['interval'], sorted(l['time'][0]['bias'])"
+reusescope-sampling-study/1 307200 [(7, 10), (6, 11)] 16 100000 ['cold', 'half', 'initmr', 'prime', 'stitch']
 $ reusescope sim n.rsct --l2 64K,1,64 --study sampling
 reusescope: --study sampling needs misses per instruction: a native trace in a file, with instruction counts
 [2]
