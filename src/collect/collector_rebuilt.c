@@ -62,19 +62,17 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
     struct rsc_drain_stats stats;
     rsc_ring_run_describe(collector, facts, &stats);
     facts->coverage = rsc_rebuilt_coverage(ring);
-    double unseen = 1 - facts->coverage, waited = 1e-9 * (double)stats.waited_ns;
+    const struct rsc_ring_waited waited = rsc_ring_run_waited(collector, &stats);
+    double unseen = 1 - facts->coverage;
     if (isnan(unseen))
-        rsc_facts_add(
-            facts,
-            RSC_DETAIL
-            "its threads together waited %.1f s for the analysis; unseen: the run was too short to measure the share of code that was not rebuilt",
-            waited);
+        rsc_facts_add(facts,
+                      RSC_DETAIL "%s; unseen: the run was too short to measure the share of code that was not rebuilt",
+                      waited.text);
     else
-        rsc_facts_add(
-            facts,
-            RSC_DETAIL
-            "its threads together waited %.1f s for the analysis; unseen: %.0f %% of its processor time was in code that was not rebuilt (%llu samples)",
-            waited, 100 * unseen, (unsigned long long)ring->samples);
+        rsc_facts_add(facts,
+                      RSC_DETAIL
+                      "%s; unseen: %.0f %% of its processor time was in code that was not rebuilt (%llu samples)",
+                      waited.text, 100 * unseen, (unsigned long long)ring->samples);
     if (unseen > 0.1)
         rsc_facts_add(
             facts,

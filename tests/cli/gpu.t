@@ -61,6 +61,12 @@ made by     gpu, from trace
 $ REUSESCOPE_GPU_PLUGIN=$emulated reusescope run --engine gpu -q -o run.json -- /bin/true; grep -cE '"by":"gpu","source":"(valgrind|qemu)"' run.json
 1
 
+$ REUSESCOPE_GPU_PLUGIN=$emulated $SOURCE/bench/gpu-online --tool $tool --rounds 1 --engines exact,gpu,gpu:device=7 -- /bin/true
+engine          seconds  M accesses     M/s  waited, s  of its time
+exact * 0.* %  (glob)
+gpu * 0.* %  (glob)
+gpu:device=7: reusescope: gpu engine: no device 7; this machine has 1, numbered from 0
+
 # HP-RDA there: the numbers of the CPU's, bounds included.
 $ hprda() { of=$1; shift; REUSESCOPE_GPU_PLUGIN=$emulated reusescope analyze --engine hp-rda:local=20$of "$@"; }
 $ hprda ,device=0 zipf.rsct -q -o gpu.json; hprda "" zipf.rsct -q -o cpu.json; same gpu.json cpu.json

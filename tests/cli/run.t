@@ -132,7 +132,7 @@ $ reusescope report --format json -o - | grep -cE '"by":"exact","source":"(valgr
 $ reusescope run -v -o t.json -- true 2>&1 >/dev/null | grep -E 'slowdown|accesses/s|waited|next'
 reusescope: slowdown not measured (--native first runs the program once unwatched)
 reusescope: * s, * million accesses by 1 thread in * million instructions, * M accesses/s (glob)
-reusescope: its threads together waited * s for the analysis; unseen: 0.0 % of its instructions, and its time in the kernel (*) (glob)
+reusescope: its threads together waited * s for the analysis, * % of that and their processor time; unseen: 0.0 % of its instructions, and its time in the kernel (*) (glob)
 next: reusescope report t.json
 $ reusescope run -o t.json -- sh -c '/bin/true; /bin/true; exit 0' 2>&1 >/dev/null | grep warning
 reusescope: warning: not watched: 2 forked children, 2 programs it started (--follow watches them)

@@ -83,6 +83,18 @@ void rsc_ring_run_describe(const struct rsc_collector *collector, struct rsc_run
 
 static double seconds_of(const struct timeval *time) { return (double)time->tv_sec + 1e-6 * (double)time->tv_usec; }
 
+struct rsc_ring_waited rsc_ring_run_waited(const struct rsc_collector *collector, const struct rsc_drain_stats *stats) {
+    const struct rsc_launch *launch = &collector->launch;
+    const double waited = 1e-9 * (double)stats->waited_ns;
+    const double ran = seconds_of(&launch->usage.ru_stime) + seconds_of(&launch->usage.ru_utime);
+    struct rsc_ring_waited said;
+    int length = snprintf(said.text, sizeof said.text, "its threads together waited %.1f s for the analysis", waited);
+    if (ran > 0) /* not of a program that goes on */
+        snprintf(said.text + length, sizeof said.text - (size_t)length, ", %.0f %% of that and their processor time",
+                 100 * waited / (waited + ran));
+    return said;
+}
+
 void rsc_ring_run_describe_cpu(const struct rsc_collector *collector, struct rsc_run_facts *facts,
                                struct rsc_drain_stats *stats) {
     const struct rsc_launch *launch = &collector->launch;
@@ -91,9 +103,8 @@ void rsc_ring_run_describe_cpu(const struct rsc_collector *collector, struct rsc
     facts->coverage = facts->instructions ? fmin(1, (double)stats->instructions / (double)facts->instructions) : 1;
     rsc_facts_add(
         facts,
-        RSC_DETAIL
-        "its threads together waited %.1f s for the analysis; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)",
-        1e-9 * (double)stats->waited_ns, 100 * (1 - facts->coverage), all > 0 ? 100 * kernel / all : 0);
+        RSC_DETAIL "%s; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)",
+        rsc_ring_run_waited(collector, stats).text, 100 * (1 - facts->coverage), all > 0 ? 100 * kernel / all : 0);
 }
 
 void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_facts *facts,

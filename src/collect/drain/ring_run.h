@@ -26,6 +26,13 @@ void rsc_ring_run_describe(const struct rsc_collector *collector, struct rsc_run
                            struct rsc_drain_stats *stats);
 void rsc_ring_run_describe_cpu(const struct rsc_collector *collector, struct rsc_run_facts *facts,
                                struct rsc_drain_stats *stats);
+
+/* How long the program waited for the analysis, in words. */
+struct rsc_ring_waited {
+    char text[128];
+};
+struct rsc_ring_waited rsc_ring_run_waited(const struct rsc_collector *collector, const struct rsc_drain_stats *stats);
+
 void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_facts *facts,
                        const struct rsc_drain_stats *stats);
 
