@@ -432,8 +432,9 @@ $ body aa.din --engine parallel --threads 1 | sed -n 2p
  "accesses":2,"references":2,"cold":1,"invalidated":0,"distinct":1,
 $ reusescope analyze mix.rsct --engine parallel --threads 2 -v -q -o out.json 2>&1 | grep parallel
 reusescope: parallel engine (*): in two stages, * blocks, * MiB at most (glob)
-$ reusescope analyze mix.rsct --engine parallel --threads 5 -v -q -o out.json 2>&1 | grep parallel
+$ reusescope analyze mix.rsct --engine parallel --threads 5 -v -q -o out.json 2>&1 | grep -E 'parallel|processor time'
 reusescope: parallel engine (*): 5 workers, 300000 references in 1 rounds, * compactions (glob)
+reusescope: its processor time, ns per reference: cut *, gather *, look up *, foresee *, build *, answer * (glob)
 $ reusescope analyze mix.rsct --engine parallel:3 -o out.json
 reusescope: engine 'parallel:3': parallel takes no parameter
 [2]

@@ -24,6 +24,7 @@
 
 #include "base/fail.h"
 #include "base/pages.h"
+#include "base/seconds.h"
 #include "distance/engine_kind.h"
 #include "distance/parallel/rounds_state.h"
 #include "trace/references.h"
@@ -184,7 +185,7 @@ static void fill_columns(struct rounds_engine *engine, const struct rsc_batch *b
 static int rounds_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
     struct rounds_engine *engine = state;
     struct rsc_reference_cursor cursor;
-    uint64_t most = rounds_length(engine);
+    uint64_t most = rounds_length(engine), start = rsc_thread_ns();
     int status = rsc_late_tags_give(&engine->tags, batch, filling(engine)->first + filling(engine)->count > 0, error);
     if (status < 0) return status;
     if (rsc_accumulator_see_threads(&engine->sum, batch) < 0) return rsc_fail_memory(error, "thread rows");
@@ -203,12 +204,18 @@ static int rounds_push(void *state, const struct rsc_batch *batch, struct rsc_er
         columns->count += count;
         if (columns->count == most && !hand_over(engine)) break;
     }
+    atomic_fetch_add_explicit(&engine->step_ns[ROUNDS_CUT], rsc_thread_ns() - start, memory_order_relaxed);
     if (!atomic_load(&engine->stop)) return 0;
     pthread_mutex_lock(&engine->lock);
     if (error) *error = engine->error;
     status = engine->status;
     pthread_mutex_unlock(&engine->lock);
     return status;
+}
+
+/* Processor time per reference, in ns. */
+static double step_ns(const struct rounds_engine *engine, enum rounds_step step, uint64_t references) {
+    return references ? (double)atomic_load(&engine->step_ns[step]) / (double)references : 0;
 }
 
 static int rounds_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
@@ -228,6 +235,12 @@ static int rounds_finish(void *state, struct rsc_profile **out, struct rsc_error
                  "parallel engine (%s): %u workers, %llu references in %llu rounds, %llu compactions",
                  rsc_simd_name(rsc_simd_best()), engine->workers, (unsigned long long)references,
                  (unsigned long long)engine->rounds, (unsigned long long)engine->compactions);
+    rsc_log_line(
+        engine->log, RSC_LOG_INFO,
+        "its processor time, ns per reference: cut %.1f, gather %.1f, look up %.1f, foresee %.1f, build %.1f, answer %.1f",
+        step_ns(engine, ROUNDS_CUT, references), step_ns(engine, ROUNDS_GATHER, references),
+        step_ns(engine, ROUNDS_LOOK_UP, references), step_ns(engine, ROUNDS_FORESEE, references),
+        step_ns(engine, ROUNDS_BUILD, references), step_ns(engine, ROUNDS_ANSWER, references));
     return rsc_late_profile(sum, &engine->tags, "parallel", engine->log, out, error);
 }
 

@@ -111,6 +111,17 @@ typedef void rounds_answer_fn(struct rounds_engine *engine, struct rounds_worker
 typedef void rounds_count_lines_fn(struct rsc_rank_bitmap *rank, uint32_t lines);
 typedef void rounds_renumber_fn(struct rounds_engine *engine, uint32_t part, uint64_t *new_time);
 
+/* The steps of a round, in order, after the pushing thread's. */
+enum rounds_step {
+    ROUNDS_CUT,
+    ROUNDS_GATHER,
+    ROUNDS_LOOK_UP,
+    ROUNDS_FORESEE,
+    ROUNDS_BUILD,
+    ROUNDS_ANSWER,
+    ROUNDS_STEPS
+};
+
 struct rounds_engine {
     const struct rsc_log *log;
     int no_ri;
@@ -155,6 +166,7 @@ struct rounds_engine {
     uint64_t *old_time, *new_time; /* [place]: time of earlier uses, and room for those of the next; NULL without RI */
     uint64_t old_time_bytes, new_time_bytes;
     uint64_t rounds, compactions;
+    atomic_uint_fast64_t step_ns[ROUNDS_STEPS]; /* processor time */
 
     atomic_int stop; /* failed, or being destroyed */
     pthread_mutex_t lock; /* for all that follows, and the grid */

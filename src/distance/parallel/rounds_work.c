@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/pages.h"
+#include "base/seconds.h"
 #include "distance/parallel/engine_parallel.h"
 #include "distance/parallel/rounds_state.h"
 
@@ -308,16 +309,36 @@ static void attribute_round(void *argument) {
     pthread_mutex_unlock(&engine->lock);
 }
 
+/* ---- a round ---- */
+
+struct step {
+    struct rounds_engine *engine;
+    void (*body)(void *engine, size_t index);
+    enum rounds_step number;
+};
+
+static void do_timed(void *argument, size_t index) {
+    const struct step *step = argument;
+    const uint64_t start = rsc_thread_ns();
+    step->body(step->engine, index);
+    atomic_fetch_add_explicit(&step->engine->step_ns[step->number], rsc_thread_ns() - start, memory_order_relaxed);
+}
+
+static void do_step(struct rounds_engine *engine, enum rounds_step number, size_t count, void (*body)(void *, size_t)) {
+    struct step step = {engine, body, number};
+    rsc_pool_for(engine->pool, count, do_timed, &step);
+}
+
 void rsc_rounds_round(void *argument) {
     struct rounds_engine *engine = argument;
     int status = stopped(engine) ? 0 : begin_round(engine), attribute;
     if (status < 0) rsc_rounds_fail(engine, status);
     if (!stopped(engine)) {
-        rsc_pool_for(engine->pool, engine->piece_count, gather_piece, engine);
-        rsc_pool_for(engine->pool, RSC_PARTS, look_up_part, engine);
-        rsc_pool_for(engine->pool, engine->slice_count, foresee_slice, engine);
-        rsc_pool_for(engine->pool, engine->range_count, build_range, engine);
-        rsc_pool_for(engine->pool, engine->slice_count, answer_slice, engine);
+        do_step(engine, ROUNDS_GATHER, engine->piece_count, gather_piece);
+        do_step(engine, ROUNDS_LOOK_UP, RSC_PARTS, look_up_part);
+        do_step(engine, ROUNDS_FORESEE, engine->slice_count, foresee_slice);
+        do_step(engine, ROUNDS_BUILD, engine->range_count, build_range);
+        do_step(engine, ROUNDS_ANSWER, engine->slice_count, answer_slice);
     }
     pthread_mutex_lock(&engine->lock);
     /* The round before is still being attributed, by a task that began before this one on another thread. */
