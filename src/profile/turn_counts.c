@@ -14,6 +14,7 @@
 #include <reusescope/trace.h>
 
 #include "base/grow.h"
+#include "base/word_bits.h"
 
 #define THREAD_SHIFT 40 /* of rsc_meta_thread() */
 
@@ -75,9 +76,10 @@ static int add_turn(struct rsc_turn_counter *counter, uint32_t number, uint32_t 
 }
 
 int rsc_turns_count(struct rsc_turn_counter *counter, const uint64_t *meta, uint32_t count) {
+    const int is_one = count && !(rsc_word_bits(meta, count).differ >> THREAD_SHIFT);
     int status = 0;
     for (uint32_t at = 0; at < count && !status;) {
-        uint32_t end = turn_end(meta, at, count);
+        uint32_t end = is_one ? count : turn_end(meta, at, count);
         status = add_turn(counter, rsc_meta_thread(meta[at]), end - at);
         at = end;
     }

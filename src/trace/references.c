@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/fail.h"
+#include "base/word_bits.h"
 
 uint32_t rsc_references_fill(struct rsc_reference_cursor *cursor, uint64_t *lines, uint32_t *from, uint32_t room) {
     const struct rsc_batch *batch = cursor->batch;
@@ -58,9 +59,7 @@ int rsc_references_refuse(struct rsc_error *error) {
 
 int rsc_references_limit(uint64_t *references, const struct rsc_batch *batch, uint32_t line_shift,
                          struct rsc_error *error) {
-    uint64_t any = 0;
-    for (uint32_t i = 0; i < batch->count; i++) any |= batch->meta[i];
-    if (!((uint32_t)any >> RSC_WIDE_SHIFT)) return 0;
+    if (!((uint32_t)rsc_word_bits(batch->meta, batch->count).any >> RSC_WIDE_SHIFT)) return 0;
     for (uint32_t i = 0; i < batch->count; i++)
         if (!rsc_references_allow(references, rsc_meta_size(batch->meta[i]), line_shift))
             return rsc_references_refuse(error);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/word_bits.h"
 #include "trace/references.h"
 
 #define COLD UINT32_MAX
@@ -124,10 +125,10 @@ static int see_kinds(struct rsc_accumulator *sum, const struct rsc_batch *batch)
 }
 
 int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch) {
-    uint64_t differ = 0, first = batch->count ? batch->meta[0] : 0, highest = first >> 40;
-    for (uint32_t i = 0; i < batch->count; i++) differ |= batch->meta[i] ^ first;
+    const struct rsc_word_bits bits = rsc_word_bits(batch->meta, batch->count);
+    uint64_t differ = bits.differ, first = batch->count ? batch->meta[0] : 0, highest = first >> 40;
     /* most batches have reads and writes only, and need no further look at their kinds */
-    const uint64_t kinds = (first | differ) >> 32 & 0xff, usual = 1u << RSC_READ | 1u << RSC_WRITE;
+    const uint64_t kinds = bits.any >> 32 & 0xff, usual = 1u << RSC_READ | 1u << RSC_WRITE;
     const int is_usual = kinds <= RSC_WRITE && (sum->kinds_seen & usual) == usual;
     for (uint32_t i = 0; differ >> 40 && i < batch->count; i++) {
         uint64_t thread = batch->meta[i] >> 40;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/pages.h"
+#include "base/word_bits.h"
 #include "distance/count/attribution_state.h"
 #include "trace/variable_event.h"
 
@@ -421,18 +422,14 @@ static inline __attribute__((always_inline)) int tag_batch(struct rsc_attributio
 }
 
 int rsc_attribution_tags(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t *tags) {
-    uint64_t all = 0, differ = 0;
+    const struct rsc_word_bits bits = rsc_word_bits(batch->meta, batch->count);
     a->is_news = 1;
     if (a->news.count && !rsc_news_add(&a->news, NEWS_BATCH)) return RSC_ENOMEM;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        all |= batch->meta[i];
-        differ |= batch->meta[i] ^ batch->meta[0];
-    }
-    int status = !batch->pc                ? tag_batch(a, batch, tags, 0, 1)
-                 : rsc_meta_thread(differ) ? tag_batch(a, batch, tags, 1, 1)
-                                           : tag_batch(a, batch, tags, 1, 0);
+    int status = !batch->pc                     ? tag_batch(a, batch, tags, 0, 1)
+                 : rsc_meta_thread(bits.differ) ? tag_batch(a, batch, tags, 1, 1)
+                                                : tag_batch(a, batch, tags, 1, 0);
     if (status < 0) return status;
-    if (rsc_meta_kind(all) & RSC_FETCH) a->news.has_fetches = 1;
+    if (rsc_meta_kind(bits.any) & RSC_FETCH) a->news.has_fetches = 1;
     return a->has_gaps ? 0 : tell_accesses(a, batch, tags);
 }
 
