@@ -473,7 +473,8 @@ static int is_whole_page(const struct rsc_objects *objects, uint64_t address) {
 void rsc_objects_keep_mark(struct rsc_objects *objects, uint64_t address, uint64_t key, uint32_t mark) {
     struct rsc_object_part *part = &objects->cache[address >> 6 & (RSC_OBJECT_CACHE - 1)];
     if (address - part->start < part->bytes) part->mark = mark & RSC_OBJECT_MARK_MAX;
-    if (rsc_object_is_line(key) || !is_whole_page(objects, address)) return;
+    /* a page is one object only if its lines are */
+    if (part->bytes < 64 || rsc_object_is_line(key) || !is_whole_page(objects, address)) return;
     objects->pages[address >> 12 & (RSC_OBJECT_PAGES - 1)] =
         (struct rsc_object_page){.page = address >> 12, .mark = mark};
 }
