@@ -62,7 +62,7 @@ int rsc_take_behind_give(struct rsc_take_behind *behind, struct rsc_error *error
     behind->given_count++;
     assert(behind->given_count - behind->taken_count <= behind->depth);
     /* Waking a thread takes as long as a slot or two: it is worth it for several. */
-    if (behind->is_idle && behind->given_count - behind->taken_count >= behind->depth / 4)
+    if (behind->is_idle && behind->given_count - behind->taken_count >= behind->depth / 2)
         pthread_cond_signal(&behind->given);
     int status = behind->status;
     if (status < 0) *error = behind->error;
