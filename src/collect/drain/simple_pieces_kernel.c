@@ -39,10 +39,10 @@ static inline __attribute__((always_inline)) void put_lanes(const struct columns
     *(lanes *)(to->pc + count) = *(const lanes *)(to->pcs + place) | to->space;
 }
 
-/* Any piece, one access at a time. 0: not made. Returns the new count; *made: its words. */
+/* Any piece, one access at a time, from its word *made on. 0: not made. Returns the new count; *made: its words. */
 static uint32_t put_each(const struct columns *to, uint32_t count, const uint64_t *words,
                          const struct rsc_block_piece *piece, uint32_t *made) {
-    for (*made = 0; *made < piece->count; ++*made) {
+    for (; *made < piece->count; ++*made) {
         const uint64_t word = __atomic_load_n(&words[*made], __ATOMIC_RELAXED);
         const uint32_t place = piece->first + *made;
         if (word >> 56 && piece->exit_count) break; /* it was left before */
@@ -50,6 +50,21 @@ static uint32_t put_each(const struct columns *to, uint32_t count, const uint64_
         to->meta[count] = to->metas[place] | to->thread_bits;
         to->pc[count] = to->pcs[place] | to->space;
         count += (word & ADDRESS) != 0;
+    }
+    return count;
+}
+
+/* The same, a few at a time for as long as all are made. */
+static uint32_t put_any(const struct columns *to, uint32_t count, const uint64_t *words,
+                        const struct rsc_block_piece *piece, uint32_t *made) {
+    for (*made = 0; *made < piece->count;) {
+        const uint32_t left = piece->count - *made, part = left < LANES ? left : LANES;
+        uint32_t others = without(words + *made, ADDRESS);
+        if (piece->exit_count) others |= ~without(words + *made, ~0ull << 56);
+        if (others & ((1u << part) - 1)) return put_each(to, count, words, piece, made);
+        put_lanes(to, count, words + *made, piece->first + *made);
+        count += part;
+        *made += part;
     }
     return count;
 }
@@ -102,7 +117,7 @@ void RSC_WIDE(rsc_simple_pieces_take)(const struct rsc_block_pieces *pieces, str
         }
         if (piece->count > LANES || piece->exit_count || without(words, ADDRESS) & ((1u << piece->count) - 1)) {
             uint32_t made;
-            count = put_each(&to, count, words, piece, &made);
+            count = put_any(&to, count, words, piece, &made);
             next = words + made;
             instructions += instructions_until(pieces, piece, made);
         } else {
