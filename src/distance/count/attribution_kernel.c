@@ -39,17 +39,25 @@ static void bins_of(const uint32_t *restrict rd, uint32_t cap, uint8_t *restrict
 
 /* ---- objects ---- */
 
-/* Returns how many it found, fewer if there are no more numbers. */
-static uint32_t find_objects(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *from,
-                             uint32_t *object, uint32_t count) {
+/* Returns how many it found, fewer if there are no more numbers. `has_fetches` is a constant where this is inlined. */
+static inline __attribute__((always_inline)) uint32_t find_in_batch(struct rsc_attribution *a,
+                                                                    const struct rsc_batch *batch, const uint32_t *from,
+                                                                    uint32_t *object, uint32_t count, int has_fetches) {
+    const uint64_t *addr = batch->addr, *meta = batch->meta;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t address = batch->addr[from[i]];
-        int is_fetch = a->has_fetches && rsc_meta_kind(batch->meta[from[i]]) == RSC_FETCH;
+        uint64_t address = addr[from[i]];
+        int is_fetch = has_fetches && rsc_meta_kind(meta[from[i]]) == RSC_FETCH;
         uint32_t mark = is_fetch ? 0 : rsc_objects_mark(&a->objects, address);
         object[i] = mark ? mark : rsc_attribution_number_object(a, address, is_fetch);
         if (__builtin_expect(!object[i], 0)) return i;
     }
     return count;
+}
+
+static uint32_t find_objects(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *from,
+                             uint32_t *object, uint32_t count) {
+    return a->has_fetches ? find_in_batch(a, batch, from, object, count, 1)
+                          : find_in_batch(a, batch, from, object, count, 0);
 }
 
 /* The same, as of each reference's place among the changes. Or RSC_ENOMEM. */
@@ -79,10 +87,8 @@ static void look_up(struct rsc_attribution *a, struct chunk *restrict chunk, con
     bins_of(rd, a->cap, chunk->bin, count);
     for (uint32_t i = 0; i < count; i++) /* without a distance: no pair */
         chunk->key[i] = rsc_sum_key(rd[i] >= UINT32_MAX - 1 ? 0 : last_tag[i], tags[i], chunk->bin[i]);
-    for (uint32_t i = 0; i < count; i++) {
-        chunk->set[i] = rsc_sum_set_of(chunk->key[i], chunk->object[i], shift);
-        __builtin_prefetch(&sums[chunk->set[i]], 1);
-    }
+    for (uint32_t i = 0; i < count; i++) chunk->set[i] = rsc_sum_set_of(chunk->key[i], chunk->object[i], shift);
+    for (uint32_t i = 0; i < count; i++) __builtin_prefetch(&sums[chunk->set[i]], 1);
 }
 
 static __attribute__((noinline)) void replace(struct rsc_attribution *a, struct rsc_sum_set *set, uint64_t key,
