@@ -93,6 +93,9 @@ static int find_program(struct run *run, const char *name, struct rsc_target *ta
     const struct rsc_session *session = &run->session;
     const char *output = session->output ? session->output : RSC_DATA_FILE;
     int status = rsc_target_find(target, name, error);
+    if (status < 0 && status != RSC_EUNSUPPORTED && target == &run->target && !run->asked.request.attach_to)
+        run->not_run = (strchr(name, '/') ? access(name, F_OK) == 0 : target->path[0] != 0) ? RSC_EXIT_NOT_EXECUTABLE
+                                                                                            : RSC_EXIT_NOT_FOUND;
     rsc_input_spare(target->path);
     rsc_input_spare(target->script);
     if (!status && run->asked.trace_path) status = rsc_session_spare_opened(session, run->asked.trace_path, error);
@@ -105,10 +108,6 @@ static int open_run(struct run *run, struct rsc_error *error) {
     const struct rsc_collector_kind *kind = run->asked.with;
     const char *name = run->asked.request.command[0];
     int status = find_program(run, name, &run->target, error);
-    if (status < 0 && status != RSC_EUNSUPPORTED && !run->asked.request.attach_to)
-        run->not_run = (strchr(name, '/') ? access(name, F_OK) == 0 : run->target.path[0] != 0)
-                           ? RSC_EXIT_NOT_EXECUTABLE
-                           : RSC_EXIT_NOT_FOUND;
     run->base = (struct rsc_run_base){.measured = run->asked.native, .binary = run->asked.native_binary};
     if (!status && run->base.binary) status = find_program(run, run->base.binary, &run->plain, error);
     run->asked.request.target = &run->target;

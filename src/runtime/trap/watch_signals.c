@@ -140,21 +140,33 @@ static void waits_for(const sigset_t *set) {
         rsc_watch_turn_off(RSC_WATCH_SIGNAL_WANTED);
 }
 
-#define WAIT_FOR_SIGNAL(name, set, ...)                           \
-    {                                                             \
-        waits_for(set);                                           \
-        if (rsc_watch_signal_awaited) rsc_watch_signal_awaited(); \
-        int result = RSC_REAL(name)(set, __VA_ARGS__);            \
-        if (rsc_watch_signal_came) rsc_watch_signal_came();       \
-        return result;                                            \
-    }
-RSC_INTERPOSE(int, sigwait, (const sigset_t *set, int *number))
-WAIT_FOR_SIGNAL(sigwait, set, number) RSC_INTERPOSE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info))
-    WAIT_FOR_SIGNAL(sigwaitinfo, set, info)
-        RSC_INTERPOSE(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *most))
-            WAIT_FOR_SIGNAL(sigtimedwait, set, info, most)
+/* Around a wait for a signal, which orders this thread behind the one that sent it. */
+static void begin_wait(const sigset_t *set) {
+    waits_for(set);
+    if (rsc_watch_signal_awaited) rsc_watch_signal_awaited();
+}
 
-                RSC_INTERPOSE(int, signalfd, (int fd, const sigset_t *set, int flags)) {
+static int end_wait(int result) {
+    if (rsc_watch_signal_came) rsc_watch_signal_came();
+    return result;
+}
+
+RSC_INTERPOSE(int, sigwait, (const sigset_t *set, int *number)) {
+    begin_wait(set);
+    return end_wait(RSC_REAL(sigwait)(set, number));
+}
+
+RSC_INTERPOSE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info)) {
+    begin_wait(set);
+    return end_wait(RSC_REAL(sigwaitinfo)(set, info));
+}
+
+RSC_INTERPOSE(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *most)) {
+    begin_wait(set);
+    return end_wait(RSC_REAL(sigtimedwait)(set, info, most));
+}
+
+RSC_INTERPOSE(int, signalfd, (int fd, const sigset_t *set, int flags)) {
     waits_for(set);
     return RSC_REAL(signalfd)(fd, set, flags);
 }
