@@ -13,7 +13,7 @@
  *   shards      reusescope run --engine shards:0.01
  *
  * and the ratios that have bars: recorded / cachegrind 0.6, exact / cachegrind 1.5 (elapsed time on two idle cores: 1.0),
- * shards / none 1.5. --no-exact leaves the exact analysis out, which takes most of the time.
+ * shards / none 1.5. Then the most memory that a process of `exact` had at once, in MiB. --no-exact leaves the exact analysis out, which takes most of the time.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -52,6 +52,7 @@ static const struct subject {
 
 struct cost {
     double cpu, wall;
+    double peak_mib; /* of the process with the most; 0: not known */
 };
 
 static double cpu_of_all(void) {
@@ -61,7 +62,9 @@ static double cpu_of_all(void) {
     return cpu_of(&self) + cpu_of(&children);
 }
 
-static void run_command(const char *const *before, const struct subject *subject) {
+/* Returns the most memory that the command, or a process it waited for, had. */
+static double run_command(const char *const *before, const struct subject *subject) {
+    struct rusage used;
     const char *words[WORDS_MOST] = {NULL};
     size_t count = 0;
     int status = 0;
@@ -75,7 +78,8 @@ static void run_command(const char *const *before, const struct subject *subject
         execvp(words[0], (char *const *)words);
         _exit(127);
     }
-    need(waitpid(pid, &status, 0) == pid && status == 0 ? 0 : -1, words[0]);
+    need(wait4(pid, &status, 0, &used) == pid && status == 0 ? 0 : -1, words[0]);
+    return (double)used.ru_maxrss / 1024;
 }
 
 static void record(const struct subject *subject) {
@@ -101,10 +105,15 @@ static struct cost measure(const struct subject *subject, enum way way) {
     const char *exact[] = {tool, "run", "-q", "--with", "valgrind", "-o", "profile", "--", NULL};
     const char *shards[] = {tool,          "run", "-q",      "--with", "valgrind", "--engine",
                             "shards:0.01", "-o",  "profile", "--",     NULL};
-    double cpu = cpu_of_all(), wall = seconds_now();
+    double cpu = cpu_of_all(), wall = seconds_now(), peak_mib = 0;
     if (way == RECORDED) record(subject);
-    else run_command(way == NONE ? none : way == CACHEGRIND ? cachegrind : way == EXACT ? exact : shards, subject);
-    return (struct cost){cpu_of_all() - cpu, seconds_now() - wall};
+    else
+        peak_mib = run_command(way == NONE         ? none
+                               : way == CACHEGRIND ? cachegrind
+                               : way == EXACT      ? exact
+                                                   : shards,
+                               subject);
+    return (struct cost){cpu_of_all() - cpu, seconds_now() - wall, peak_mib};
 }
 
 static void number(double value) {
@@ -115,18 +124,20 @@ static void number(double value) {
 static void compare(const struct subject *subject, int rounds) {
     struct cost least[WAYS];
     need(system(subject->make) == 0 ? 0 : -1, subject->make);
-    for (int way = 0; way < WAYS; way++) least[way] = (struct cost){INFINITY, INFINITY};
+    for (int way = 0; way < WAYS; way++) least[way] = (struct cost){INFINITY, INFINITY, INFINITY};
     for (int round = 0; round < rounds; round++)
         for (int way = 0; way < WAYS; way++) {
             if (way == EXACT && no_exact) continue;
             struct cost cost = measure(subject, (enum way)way);
             if (cost.cpu < least[way].cpu) least[way].cpu = cost.cpu;
             if (cost.wall < least[way].wall) least[way].wall = cost.wall;
+            if (cost.peak_mib < least[way].peak_mib) least[way].peak_mib = cost.peak_mib;
         }
     for (int way = 0; way < WAYS; way++) {
         if (isinf(least[way].cpu)) continue;
         put_number("processor seconds", least[way].cpu, "%s/%s", subject->name, names[way]);
         put_number("seconds", least[way].wall, "%s/%s", subject->name, names[way]);
+        if (least[way].peak_mib > 0) put_number("MiB", least[way].peak_mib, "%s/%s", subject->name, names[way]);
     }
     printf("| %s |", subject->name);
     for (int way = 0; way < WAYS; way++) number(least[way].cpu);
@@ -134,6 +145,7 @@ static void compare(const struct subject *subject, int rounds) {
     number(least[EXACT].cpu / least[CACHEGRIND].cpu);
     number(least[EXACT].wall / least[CACHEGRIND].wall);
     number(least[SHARDS].cpu / least[NONE].cpu);
+    number(least[EXACT].peak_mib);
     printf("\n");
     fflush(stdout);
 }
@@ -159,8 +171,8 @@ int main(int argc, char **argv) {
     need(mkdtemp(folder) ? chdir(folder) : -1, "a folder in /tmp");
     printf("| program |");
     for (int way = 0; way < WAYS; way++) printf(" %s |", names[way]);
-    printf(" recorded / cachegrind | exact / cachegrind | the same, elapsed | shards / none |\n| --- |");
-    for (int column = 0; column < WAYS + 4; column++) printf(" ---: |");
+    printf(" recorded / cachegrind | exact / cachegrind | the same, elapsed | shards / none | MiB, exact |\n| --- |");
+    for (int column = 0; column < WAYS + 5; column++) printf(" ---: |");
     printf("\n");
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
         if (is_wanted(&subjects[i], argc, argv)) compare(&subjects[i], rounds);
