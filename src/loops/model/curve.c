@@ -90,6 +90,45 @@ static double variance_of_shares(const struct rsc_loops_tally *tally, const stru
     return variance;
 }
 
+struct use {
+    double end;
+    size_t sizes; /* smaller ones than its distance */
+};
+
+static int by_end(const void *a, const void *b) {
+    double x = ((const struct use *)a)->end, y = ((const struct use *)b)->end;
+    return x < y ? -1 : x > y;
+}
+
+/*
+ * How often neighbours in time, of one stratum, differ at each size: changes[stratum][size]. Points are spread evenly,
+ * so that where a miss depends on the place in the run alone, the error is that of the places where it changes.
+ */
+static int count_changes(const struct rsc_loops_samples *samples, const uint64_t *size, size_t sizes, double *changes) {
+    struct use *use = malloc((samples->count + 1) * sizeof *use);
+    if (!use) return RSC_ENOMEM;
+    for (size_t from = 0, end; from < samples->count; from = end) { /* samples are in order of stratum */
+        uint32_t s = samples->strata ? samples->stratum[from] : samples->reference[from];
+        double *of = changes + (size_t)s * (sizes + 1);
+        size_t count = 0;
+        for (end = from; end < samples->count; end++) {
+            const struct rsc_reuse_sample *sample = &samples->sample[end];
+            if ((samples->strata ? samples->stratum[end] : samples->reference[end]) != s) break;
+            if (sample->interval > 0)
+                use[count++] = (struct use){sample->end, sizes_up_to(size, sizes, sample->distance)};
+        }
+        qsort(use, count, sizeof *use, by_end);
+        for (size_t i = 1; i < count; i++) {
+            size_t a = use[i - 1].sizes, b = use[i].sizes;
+            of[a < b ? a : b]++;
+            of[a < b ? b : a]--;
+        }
+        for (size_t g = 1; g < sizes; g++) of[g] += of[g - 1];
+    }
+    free(use);
+    return 0;
+}
+
 /*
  * The error of distances, as a standard deviation: of counted ones, that of the lines looked at; of the others, a
  * share. bench_loops near has the coverage that these give.
@@ -103,8 +142,11 @@ int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_
                     size_t sizes, double confidence, uint64_t line_bytes, struct rsc_mrc_point *mrc) {
     struct rsc_loops_tally tally = {0}, smaller = {0}, larger = {0};
     uint64_t *shifted = malloc((sizes + 1) * sizeof *shifted);
+    double *changes = NULL;
     double z = rsc_normal_quantile(0.5 + confidence / 200);
     int status = shifted ? rsc_loops_tally_new(&tally, samples, reference_count, size, sizes) : RSC_ENOMEM;
+    if (status >= 0) changes = calloc((size_t)tally.strata * (sizes + 1) + 1, sizeof *changes);
+    if (status >= 0) status = changes ? count_changes(samples, size, sizes, changes) : RSC_ENOMEM;
     for (int side = -1; side <= 1 && status >= 0; side += 2) { /* what a distance that is off would change */
         for (size_t g = 0; g < sizes; g++) {
             double at = (double)size[g] + side * z * distance_error(samples, (double)size[g]);
@@ -116,8 +158,12 @@ int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_
     for (size_t g = 0; g < sizes && status >= 0; g++) {
         double variance = 0, ratio = tally.ratio[g], cold = tally.cold;
         for (uint32_t s = 0; s < tally.strata; s++)
-            if (tally.by[(size_t)s * (sizes + 1)] > 0)
-                variance += rsc_loops_tally_variance(&tally, s, g) / tally.by[(size_t)s * (sizes + 1)];
+            if (tally.by[(size_t)s * (sizes + 1)] > 0) {
+                double part = (1 - tally.cold) * tally.weight[s] / tally.all, count = tally.by[(size_t)s * (sizes + 1)];
+                double even = part * part * (changes[(size_t)s * (sizes + 1) + g] + 0.5) / (2 * count);
+                double drawn = rsc_loops_tally_variance(&tally, s, g);
+                variance += (samples->one_order ? fmin(drawn, even) : drawn) / count;
+            }
         if (samples->strata) variance += variance_of_shares(&tally, samples->strata, g);
         double half = z * sqrt(variance), low = ratio - hypot(half, ratio - larger.ratio[g]),
                high = ratio + hypot(half, smaller.ratio[g] - ratio);
@@ -133,5 +179,6 @@ int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_
     rsc_loops_tally_free(&smaller);
     rsc_loops_tally_free(&larger);
     free(shifted);
+    free(changes);
     return status;
 }

@@ -123,14 +123,15 @@ static int sample_point(struct rsc_crowd *crowd, const struct rsc_points *points
 }
 
 /* Weighs samples by the first uses that are known, and fills their distances from their intervals. */
-static int find_distances(const struct rsc_loops_analysis *analysis, const struct rsc_plan *plan, double distinct,
+static int find_distances(const struct rsc_loops_analysis *analysis, const struct rsc_crowd *crowd, double distinct,
                           struct rsc_loops_samples *samples) {
     uint32_t phases = analysis->nest->phase_count;
     samples->cold = samples->lines = distinct;
+    samples->one_order = crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP;
     int status = know_first_uses(analysis, samples);
     if (status >= 0)
         status = rsc_footprint_distances(samples->sample, samples->count, samples->references, distinct,
-                                         plan->phase_start + 1, phases ? phases - 1 : 0, RSC_LOOPS_SLICES);
+                                         crowd->plan->phase_start + 1, phases ? phases - 1 : 0, RSC_LOOPS_SLICES);
     return status;
 }
 
@@ -230,10 +231,10 @@ static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc
     if (status >= 0) status = look_at_strata(crowd, strata, wanted, NULL, which, &pilot, error);
     double work = analysis->rectangular ? WORK_RECTANGULAR : WORK;
     double each = (double)(crowd->search->searches - before) / (double)(pilot.count + 1) + crowd->plan->threads / 10.0;
-    if (status >= 0) status = find_distances(analysis, crowd->plan, distinct, &pilot);
+    if (status >= 0) status = find_distances(analysis, crowd, distinct, &pilot);
     if (status >= 0) status = allocate(strata, &pilot, fmin(fmax(work / each, POINTS_ENOUGH), POINTS_MOST), wanted);
     if (status >= 0) status = look_at_strata(crowd, strata, wanted, &pilot, which, samples, error);
-    if (status >= 0) status = find_distances(analysis, crowd->plan, distinct, samples);
+    if (status >= 0) status = find_distances(analysis, crowd, distinct, samples);
     if (status >= 0) status = rsc_loops_count_lines(analysis, crowd, &strata->points, which, samples);
     rsc_loops_samples_free(&pilot);
     free(wanted);
@@ -255,7 +256,7 @@ int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_searc
         status = which ? rsc_loops_samples_new(samples, analysis->points.count, error)
                        : rsc_fail_memory(error, "samples of loops");
         if (status >= 0) status = look(analysis, crowd, every, which, samples, error);
-        if (status >= 0) status = find_distances(analysis, search->plan, distinct, samples);
+        if (status >= 0) status = find_distances(analysis, crowd, distinct, samples);
         if (status >= 0 && every == 1)
             status = rsc_loops_count_lines(analysis, crowd, &analysis->points, which, samples);
         free(which);
