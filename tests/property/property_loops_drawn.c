@@ -5,7 +5,8 @@
  * On trees drawn at random: a walk that was sent to a place goes on as one that got
  * there by itself; under a drawn interleaving every reference's interval is that of
  * the references replayed one by one in the order drawn, dynamic chunks dealt out
- * in it included; what windows see of a run that they hold whole is what an LRU
+ * in it included; references between two uses of a line begin behind the earlier one;
+ * what windows see of a run that they hold whole is what an LRU
  * stack sees.
  */
 #include <setjmp.h>
@@ -15,9 +16,11 @@
 
 #include <cmocka.h>
 
+#include "estimate/statistics.h"
 #include "loops/model/oracle.h"
 #include "loops/model/stream.h"
 #include "loops/model/windows.h"
+#include "loops/nest/touched.h"
 #include "property/random_loops.h"
 
 #define MOST 6000u
@@ -225,6 +228,73 @@ static void drawn_intervals_are_exact(void **state) {
     assert_true(checked[3] > 10 && checked[4] > 10);
 }
 
+/* ---- places ---- */
+
+/*
+ * Where an interleaving is not drawn whole, a thread has one place at a moment, however often it is asked for, and
+ * the references between two uses of a line begin behind the earlier one.
+ */
+static void windows_begin_behind_the_last_use(void **state) {
+    (void)state;
+    static const char *const ways[] = {"iid", "drift", "drift:1", "bursty:3"};
+    long by_others = 0, by_itself = 0;
+    for (uint32_t i = 0; i < RSC_NORMALS; i++) normal[i] = (float)rsc_normal_quantile((i + 0.5) / RSC_NORMALS);
+    for (uint64_t seed = 400; seed < 520; seed++) {
+        struct rsc_loop_program *program;
+        struct rsc_nest *nest;
+        struct rsc_error error;
+        struct rsc_interleave interleave;
+        struct rsc_plan *plan;
+        struct rsc_search *search;
+        struct rsc_crowd *crowd;
+        struct rsc_points points;
+        struct rsc_touched *touched;
+        uint32_t threads = 2 + (uint32_t)seed % 7;
+        uint64_t runs;
+        if (!open_nest(seed, &program, &nest)) continue;
+        assert_int_equal(rsc_interleave_parse(&interleave, ways[seed % 4], &error), 0);
+        assert_int_equal(rsc_plan_new(&plan, nest, threads, "static", &error), 0);
+        assert_int_equal(rsc_search_new(&search, plan, &error), 0);
+        assert_int_equal(rsc_crowd_new(&crowd, search, &interleave, normal, 64, seed, &error), 0);
+        assert_int_equal(rsc_points_new(&points, nest, 0, 64, 200, 1, &error), 0);
+        assert_int_equal(rsc_touched_new(&touched, search, 64, &error), 0);
+        crowd->runs_max = 0;
+        for (size_t i = 0; touched && i < points.count; i++) {
+            struct rsc_target target = rsc_crowd_target(crowd, &points.point[i]);
+            struct rsc_moment moment = rsc_crowd_moment(crowd, &points.point[i]);
+            int64_t own = rsc_crowd_own(crowd, &moment, &target);
+            struct rsc_touch since = rsc_crowd_own_touch(crowd, &moment, own);
+            struct rsc_touch other = rsc_crowd_others(crowd, &moment, &target, &since);
+            if (moment.timeline || !(other.found || since.found)) continue;
+            if (other.found) since = other;
+            assert_int_equal(rsc_crowd_mark_window(crowd, touched, &moment, &since, 1, own, other.found, UINT64_MAX),
+                             0);
+            rsc_touched_count(touched, target.low, &runs);
+            assert_true(crowd->to[moment.thread] == moment.place && crowd->from[moment.thread] > own);
+            for (uint32_t t = 0; t < threads; t++)
+                if (t != moment.thread)
+                    assert_true(crowd->to[t] == (int64_t)fmin(rsc_crowd_reached(crowd, &moment, t), crowd->length[t]));
+            if (!other.found) {
+                assert_true(crowd->from[moment.thread] == own + 1);
+                by_itself++;
+                continue;
+            }
+            assert_true(other.thread != moment.thread && crowd->from[other.thread] == other.place + 1);
+            assert_true(rsc_crowd_last(crowd, moment.phase, other.thread, &target, other.place, -1) == other.place);
+            by_others++;
+        }
+        rsc_touched_free(touched);
+        rsc_points_free(&points);
+        rsc_crowd_free(crowd);
+        rsc_search_free(search);
+        rsc_plan_free(plan);
+        rsc_nest_free(nest);
+        rsc_loop_program_free(program);
+    }
+    printf("%ld last uses by others, %ld by the thread itself\n", by_others, by_itself);
+    assert_true(by_others > 500 && by_itself > 500);
+}
+
 /* ---- windows ---- */
 
 /* Pairs of the run in lockstep by brute force against those that windows keep, of intervals and distances alike. */
@@ -293,6 +363,7 @@ static void windows_see_what_a_stack_sees(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_walk_can_start_anywhere), cmocka_unit_test(points_are_all_instances),
-        cmocka_unit_test(drawn_intervals_are_exact), cmocka_unit_test(windows_see_what_a_stack_sees)};
+        cmocka_unit_test(drawn_intervals_are_exact), cmocka_unit_test(windows_begin_behind_the_last_use),
+        cmocka_unit_test(windows_see_what_a_stack_sees)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

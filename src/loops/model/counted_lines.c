@@ -97,12 +97,13 @@ static double count_lines(struct counting *counting, const struct rsc_point *poi
     int64_t own = rsc_crowd_own(crowd, &moment, &target);
     struct rsc_touch since = rsc_crowd_own_touch(crowd, &moment, own), other;
     other = rsc_crowd_others(crowd, &moment, &target, &since);
-    if (other.found) since = other, own = -1;
+    if (other.found) since = other;
     int in_phase = since.found;
     if (!in_phase) since = rsc_crowd_earlier(crowd, &moment, &target);
     if (!since.found) return -1;
     if (counting->touched && footprint < counting->too_long) {
-        int status = rsc_crowd_mark_window(crowd, counting->touched, &moment, &since, in_phase, own, RUNS_MOST);
+        int status =
+            rsc_crowd_mark_window(crowd, counting->touched, &moment, &since, in_phase, own, other.found, RUNS_MOST);
         uint64_t runs, count = rsc_touched_count(counting->touched, target.low, &runs);
         counting->work += (double)runs / RUNS_PER_SEARCH + crowd->plan->threads / 2.0;
         if (status >= 0) return (double)count;

@@ -19,13 +19,14 @@ int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struc
         crowd->stamp = calloc(threads, sizeof *crowd->stamp);
         crowd->sharer = calloc(threads, sizeof *crowd->sharer);
         crowd->reached = calloc(threads, sizeof *crowd->reached);
+        crowd->placed = calloc(threads, sizeof *crowd->placed);
         crowd->from = calloc(threads, sizeof *crowd->from);
         crowd->to = calloc(threads, sizeof *crowd->to);
         crowd->latest = calloc(threads, sizeof *crowd->latest);
         crowd->drawn = calloc(search->nest->phase_count + (size_t)1, sizeof *crowd->drawn);
     }
-    if (!crowd || !crowd->length || !crowd->stamp || !crowd->sharer || !crowd->reached || !crowd->from || !crowd->to ||
-        !crowd->latest || !crowd->drawn) {
+    if (!crowd || !crowd->length || !crowd->stamp || !crowd->sharer || !crowd->reached || !crowd->placed ||
+        !crowd->from || !crowd->to || !crowd->latest || !crowd->drawn) {
         rsc_crowd_free(crowd);
         return rsc_fail_memory(error, "model of threads");
     }
@@ -49,6 +50,7 @@ void rsc_crowd_free(struct rsc_crowd *crowd) {
     free(crowd->stamp);
     free(crowd->sharer);
     free(crowd->reached);
+    free(crowd->placed);
     free(crowd->from);
     free(crowd->to);
     rsc_crowd_drawn_free(crowd);
@@ -158,7 +160,7 @@ void rsc_crowd_sharers(struct rsc_crowd *crowd, uint32_t phase, const struct rsc
 
 /* ---- moments ---- */
 
-double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
+static double draw_place(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
     struct rsc_chance *chance = &crowd->chance;
     double clock = moment->clock;
     switch (crowd->interleave->kind) {
@@ -170,6 +172,14 @@ double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *momen
     case RSC_INTERLEAVE_BURSTY: return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, clock));
     default: return (double)(moment->place + (thread < moment->thread));
     }
+}
+
+double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
+    if (!moment->number) return draw_place(crowd, moment, thread);
+    struct rsc_placed *placed = &crowd->placed[thread];
+    if (placed->moment != moment->number)
+        *placed = (struct rsc_placed){moment->number, draw_place(crowd, moment, thread)};
+    return placed->place;
 }
 
 /* Bursty: references made in `time` of one thread. */
@@ -200,7 +210,8 @@ struct rsc_target rsc_crowd_target(const struct rsc_crowd *crowd, const struct r
 }
 
 struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_point *point) {
-    struct rsc_moment moment = {.segment = point->segment, .phase = crowd->nest->segment[point->segment].phase};
+    struct rsc_moment moment = {
+        .segment = point->segment, .phase = crowd->nest->segment[point->segment].phase, .number = ++crowd->moments};
     const struct rsc_view *view = rsc_plan_view(crowd->plan, point->segment);
     if (!view) return moment;
     int64_t m = 0;
@@ -343,7 +354,7 @@ int64_t rsc_crowd_own(struct rsc_crowd *crowd, const struct rsc_moment *moment, 
 /* The touch at place z of a thread that has reached `reached`. */
 static struct rsc_touch touch_of(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread,
                                  double reached, int64_t z) {
-    struct rsc_touch touch = {.found = 1};
+    struct rsc_touch touch = {.found = 1, .thread = thread, .place = z};
     struct rsc_chance *chance = &crowd->chance;
     double k = floor(reached) - (double)z;
     if (k < 1) k = 1;
@@ -416,15 +427,14 @@ static void keep_later(struct rsc_touch *best, struct rsc_touch touch) {
     if (!best->found || touch.ago < best->ago) *best = touch;
 }
 
-static void sort_descending(double *value,
-                            uint32_t count) { /* Shell sort: faster than qsort() for a few tens of numbers */
+static void sort_descending(struct rsc_reached *at, uint32_t count) { /* Shell sort: few tens of numbers */
     static const uint32_t gaps[] = {1182, 529, 233, 102, 46, 20, 9, 4, 1};
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
         for (uint32_t i = gaps[g]; i < count; i++) {
-            double moved = value[i];
-            uint32_t at = i;
-            for (; at >= gaps[g] && value[at - gaps[g]] < moved; at -= gaps[g]) value[at] = value[at - gaps[g]];
-            value[at] = moved;
+            struct rsc_reached moved = at[i];
+            uint32_t to = i;
+            for (; to >= gaps[g] && at[to - gaps[g]].place < moved.place; to -= gaps[g]) at[to] = at[to - gaps[g]];
+            at[to] = moved;
         }
 }
 
@@ -450,11 +460,15 @@ static void touches_alike(struct rsc_crowd *crowd, const struct rsc_moment *mome
     for (uint32_t u = 0; u < threads; u++)
         if (crowd->length[u] > crowd->length[model]) model = u;
     for (uint32_t u = 0; view && u < view->threads; u++)
-        if (u != moment->thread && crowd->length[u] > 0) crowd->reached[count++] = rsc_crowd_reached(crowd, moment, u);
+        if (u != moment->thread && crowd->length[u] > 0)
+            crowd->reached[count++] =
+                (struct rsc_reached){fmin(rsc_crowd_reached(crowd, moment, u), crowd->length[u]), u};
     sort_descending(crowd->reached, count);
     int64_t z = -2; /* the last touch at or before the place last searched */
     for (uint32_t i = 0; i < count; i++) {
-        int64_t at = (int64_t)crowd->reached[i] - 1, floor = place_floor(crowd, crowd->reached[i], best);
+        uint32_t thread = crowd->reached[i].thread;
+        double reached = rsc_crowd_reached(crowd, moment, thread);
+        int64_t at = (int64_t)crowd->reached[i].place - 1, floor = place_floor(crowd, reached, best);
         if (at < 0) break;
         if (z < -1 || z > at) {
             z = rsc_crowd_last(crowd, moment->phase, model, &alike, at, floor);
@@ -464,7 +478,7 @@ static void touches_alike(struct rsc_crowd *crowd, const struct rsc_moment *mome
                 continue;
             }
         }
-        keep_later(best, touch_of(crowd, moment, model, crowd->reached[i], z));
+        keep_later(best, touch_of(crowd, moment, thread, reached, z));
     }
 }
 

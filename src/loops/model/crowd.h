@@ -36,7 +36,15 @@ struct rsc_crowd {
     uint32_t *stamp, now;
     uint32_t *sharer, sharer_count;
     int alike;      /* some references touch it at the same places in every thread */
-    double *reached; /* [threads] */
+    struct rsc_reached { /* [threads]: sorted by place */
+        double place;
+        uint32_t thread;
+    } *reached;
+    uint64_t moments;   /* so far */
+    struct rsc_placed { /* [threads]: where each is at the moment last asked about, drawn once for each moment */
+        uint64_t moment;
+        double place;
+    } *placed;
     int64_t *from, *to; /* [threads]: places of a window */
     /* Phases whose interleaving is drawn completely. */
     struct rsc_timeline **drawn; /* [phases]; NULL: not, or not yet */
@@ -48,6 +56,7 @@ struct rsc_crowd {
 /* Time and place of the point's own thread. */
 struct rsc_moment {
     uint32_t phase, segment, thread;
+    uint64_t number;    /* of this moment; 0: places are drawn again each time */
     int64_t place;      /* in the phase */
     double clock;       /* iid, drift: time of the phase; bursty: in bursts of any one thread */
     double turn;        /* drift: the thread's turn in a round of all threads, 0..1 */
@@ -62,6 +71,8 @@ struct rsc_touch {
     int found;
     double ago;      /* in the interleaving's own time: comparable between touches of one moment */
     double interval; /* references of all threads in between, the later one counted */
+    uint32_t thread; /* of a touch by another thread in the same phase that is not drawn: which it is, */
+    int64_t place;   /* and its place then */
 };
 
 #define RSC_CROWD_RUNS \
@@ -86,12 +97,12 @@ struct rsc_touch rsc_crowd_others(struct rsc_crowd *crowd, const struct rsc_mome
                                   const struct rsc_target *target, const struct rsc_touch *than);
 /*
  * crowd_window.c: marks the lines that all threads use between the last use of the point's line and the point;
- * `in_phase`: that use is in the same phase, by the thread itself at place `own` or (-1) by another. RSC_ELIMIT: they
- * take more than `runs` runs.
+ * `in_phase`: that use is in the same phase. The thread's own last use there is at place `own` (-1: none); `by_other`:
+ * another's is later. RSC_ELIMIT: they take more than `runs` runs.
  */
 struct rsc_touched;
 int rsc_crowd_mark_window(struct rsc_crowd *crowd, struct rsc_touched *touched, const struct rsc_moment *moment,
-                          const struct rsc_touch *since, int in_phase, int64_t own, uint64_t runs);
+                          const struct rsc_touch *since, int in_phase, int64_t own, int by_other, uint64_t runs);
 
 /* The last touch by any thread in an earlier phase. */
 struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_moment *moment,

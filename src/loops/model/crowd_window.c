@@ -42,7 +42,7 @@ static double progress(struct rsc_crowd *crowd, double ago) {
 
 /* Places at the point and, if it is in the same phase, just behind the last use. */
 static void find_places(struct rsc_crowd *crowd, const struct rsc_moment *moment, const struct rsc_touch *since,
-                        int in_phase, int64_t own, int64_t *from, int64_t *to) {
+                        int in_phase, int64_t own, int by_other, int64_t *from, int64_t *to) {
     rsc_crowd_look_at(crowd, moment->phase);
     uint32_t threads = crowd->plan->threads;
     int turns = crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP;
@@ -63,17 +63,19 @@ static void find_places(struct rsc_crowd *crowd, const struct rsc_moment *moment
         double reached = mine ? (double)moment->place : rsc_crowd_reached(crowd, moment, t);
         to[t] = within(reached, crowd->length[t]);
         if (!in_phase) continue;
-        double made = mine && own >= 0 ? (double)(moment->place - own - 1) : progress(crowd, since->ago);
-        from[t] = within(reached - made, crowd->length[t]);
+        if (mine && !by_other) from[t] = own + 1;
+        else if (!mine && by_other && t == since->thread) from[t] = within((double)since->place + 1, crowd->length[t]);
+        else from[t] = within(reached - progress(crowd, since->ago), crowd->length[t]);
+        if (mine && from[t] <= own) from[t] = own + 1;
     }
 }
 
 int rsc_crowd_mark_window(struct rsc_crowd *crowd, struct rsc_touched *touched, const struct rsc_moment *moment,
-                          const struct rsc_touch *since, int in_phase, int64_t own, uint64_t runs) {
+                          const struct rsc_touch *since, int in_phase, int64_t own, int by_other, uint64_t runs) {
     uint32_t threads = crowd->plan->threads, phase = moment->phase;
     int64_t *from = crowd->from, *to = crowd->to;
     int status = 0;
-    find_places(crowd, moment, since, in_phase, own, from, to);
+    find_places(crowd, moment, since, in_phase, own, by_other, from, to);
     for (uint32_t t = 0; t < threads && status >= 0; t++)
         if (from[t] < to[t]) status = rsc_touched_add(touched, phase, t, from[t], to[t], runs);
     if (in_phase || !phase) return status;
