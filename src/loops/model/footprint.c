@@ -138,18 +138,20 @@ static double lines_between(const struct slices *slices, uint32_t slice, double 
 int rsc_footprint_distances(struct rsc_reuse_sample *sample, size_t count, double length, double lines_in_all,
                             const double *cut, size_t cut_count, uint32_t wanted) {
     if (!(length > 0) || !count) return 0;
-    uint32_t most = 2 * wanted + 2;
+    uint32_t most = 2 * wanted + 2; /* slices */
     struct slices *slices = calloc(1, sizeof *slices);
     if (!slices) return RSC_ENOMEM;
     slices->start = malloc((most + 1) * sizeof *slices->start);
-    slices->integral = malloc((size_t)most * (BINS + 1) * sizeof *slices->integral);
-    double *weight = calloc((size_t)most * BINS * 2, sizeof *weight);
-    double *number = calloc(most, sizeof *number);
-    int status = slices->start && slices->integral && weight && number ? 0 : RSC_ENOMEM;
+    double *weight = NULL, *number = NULL;
+    int status = slices->start ? 0 : RSC_ENOMEM;
     if (status < 0) goto out;
     for (uint32_t b = 0; b <= BINS; b++) slices->low[b] = bin_low(b);
     cut_slices(slices, length, cut, cut_count, wanted);
-    double *sum = weight + (size_t)most * BINS;
+    weight = calloc((size_t)slices->count * BINS * 2, sizeof *weight);
+    number = calloc(slices->count, sizeof *number);
+    status = weight && number ? 0 : RSC_ENOMEM;
+    if (status < 0) goto out;
+    double *sum = weight + (size_t)slices->count * BINS;
     for (size_t i = 0; i < count; i++) {
         if (sample[i].interval <= 0) continue;
         double from = sample[i].end - sample[i].interval;
@@ -159,6 +161,9 @@ int rsc_footprint_distances(struct rsc_reuse_sample *sample, size_t count, doubl
         sum[at] += sample[i].weight * sample[i].interval;
     }
     join_alike(slices, weight, sum, number);
+    slices->integral = malloc((size_t)slices->count * (BINS + 1) * sizeof *slices->integral);
+    status = slices->integral ? 0 : RSC_ENOMEM;
+    if (status < 0) goto out;
     /* Every line has one last use: the missing reuses of all slices sum to the number of lines. */
     double lacking = 0;
     for (int pass = 0; pass < 2; pass++)
