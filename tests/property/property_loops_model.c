@@ -417,8 +417,9 @@ static void curves_are_near_where_caches_are(void **state) {
         uint32_t threads;
         const char *way;
         double each, mean;
-    } bounds[] = {{4, "lockstep", 3, 1.4},  {4, "iid", 5, 1.6},  {4, "bursty:2000", 3, 1.5},
-                  {64, "lockstep", 9, 2.2}, {64, "iid", 6, 2.2}, {64, "bursty:2000", 7, 2.2}};
+    } bounds[] = {{4, "lockstep", 1.3, 1.1},     {4, "iid", 1.4, 1.15},         {4, "drift", 1.5, 1.2},
+                  {4, "bursty:2000", 1.3, 1.15}, {64, "lockstep", 1.5, 1.15},   {64, "iid", 1.5, 1.2},
+                  {64, "drift", 2, 1.3},         {64, "bursty:2000", 2.5, 1.25}};
     struct rsc_error error;
     double sizes = 0, covered = 0;
     for (size_t w = 0; w < sizeof bounds / sizeof *bounds; w++) {

@@ -5,7 +5,8 @@
  * spreads them, and the curve has a slope where the true one has a step. So for some long reuses the lines in between
  * are counted: all that the threads touch in between are marked (touched.h), or, where those are too many, of lines
  * spread over each space (distinct.h) those whose last touch before the later use is within the
- * interval. The other long reuses of the reference take the factor between count and footprint from one that is alike.
+ * interval. The other long reuses of the reference take the factor between count and footprint from one that is alike:
+ * a factor of lines used, of which the more fall on the same line the more of all there are.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +21,23 @@
 #define RUNS_MOST 40000u /* of one window */
 #define TURN 197u /* odd, so that all lines have a turn */
 #define PICKS 64u /* lines looked at for each */
-#define WORK 10000.0 /* searches and tenths of threads drawn: some 8 ms */
-#define WORK_RECTANGULAR 4000.0
+#define WORK 25000.0 /* searches and tenths of threads drawn: some 10 ms */
+#define WORK_RECTANGULAR 10000.0
 #define COUNTED_FEWEST 16u
 #define COUNTED_MOST 4096u
+#define TIME_COUNTS 0.3 /* of a run, beside a distance of a factor of e */
 #define GOLDEN 0.6180339887498949 /* its multiples, modulo 1, are spread evenly however many there are */
 
 struct counted {
     size_t at; /* index of the sample */
-    double factor;
+    uint32_t reference;
+    double factor, logarithm, time; /* of what its distance was by the footprint; of its use, as a part of the run */
+};
+
+/* A long reuse: the sample's index, and its place in the order of counting, 0..1. */
+struct turn {
+    size_t at;
+    double turn;
 };
 
 struct line {
@@ -53,6 +62,10 @@ static size_t choose_lines(const struct rsc_loops_analysis *analysis, double dis
         }
     }
     return count;
+}
+
+static uint32_t stratum_of(const struct rsc_loops_samples *samples, size_t at) {
+    return samples->strata ? samples->stratum[at] : samples->reference[at];
 }
 
 struct counting {
@@ -115,26 +128,65 @@ static double count_lines(struct counting *counting, const struct rsc_point *poi
     return count_spread(counting, &moment, &target, &since, in_phase, turn);
 }
 
-/* The factor of the counted sample of the same reference whose distance and place are most like this one's. */
-static double factor_of(const struct rsc_loops_samples *samples, const double *logarithm, size_t at,
-                        const struct counted *counted, size_t count) {
+/* How many lines drawn at random, one by one, would leave `distance` different ones of `all`: what a factor applies to. */
+static double draws_of(double distance, double all) { return -all * log1p(-fmin(distance / all, 1 - 0.5 / all)); }
+
+static int by_reference(const void *a, const void *b) {
+    const struct counted *x = a, *y = b;
+    return x->reference != y->reference ? (x->reference < y->reference ? -1 : 1) : x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* The factor of the counted sample (of the same reference) whose distance and time are most like this one's. */
+static double factor_of(double logarithm, double time, const struct counted *counted, size_t count) {
     double nearest = INFINITY, factor = 1;
     for (size_t i = 0; i < count; i++) {
-        if (samples->reference[counted[i].at] != samples->reference[at]) continue;
-        double apart = fabs(logarithm[counted[i].at] - logarithm[at]) +
-                       fabs((double)counted[i].at - (double)at) / (double)samples->count;
+        double apart = fabs(counted[i].logarithm - logarithm) + TIME_COUNTS * fabs(counted[i].time - time);
         if (apart < nearest) nearest = apart, factor = counted[i].factor;
     }
     return factor;
+}
+
+/* Distances of the long reuses that were not counted. */
+static void fill_others(struct rsc_loops_samples *samples, const uint8_t *is_counted, double least,
+                        const struct counted *counted, size_t count) {
+    double all = samples->lines;
+    size_t from = 0, end = 0; /* samples are in order of reference */
+    for (size_t i = 0; i < samples->count; i++) {
+        struct rsc_reuse_sample *sample = &samples->sample[i];
+        if (is_counted[i] || sample->interval <= 0 || sample->distance < least) continue;
+        while (from < count && counted[from].reference < samples->reference[i]) from++;
+        for (end = end > from ? end : from; end < count && counted[end].reference == samples->reference[i];) end++;
+        double draws = draws_of(sample->distance, all) *
+                       factor_of(log(sample->distance), sample->end / samples->references, counted + from, end - from);
+        sample->distance = floor(-all * expm1(-draws / all) + 0.5);
+    }
+}
+
+static int by_turn(const void *a, const void *b) {
+    const struct turn *x = a, *y = b;
+    return x->turn != y->turn ? (x->turn < y->turn ? -1 : 1) : x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Gives each long reuse its turn, so that however many are counted, each stratum has its share, spread evenly. */
+static void give_turns(const struct rsc_loops_samples *samples, struct turn *longs, size_t count) {
+    for (size_t from = 0, end; from < count; from = end) {
+        uint32_t stratum = stratum_of(samples, longs[from].at);
+        for (end = from; end < count && stratum_of(samples, longs[end].at) == stratum; end++) {
+        }
+        for (size_t k = from; k < end; k++) longs[k].turn = fmod((double)(k - from + 1) * GOLDEN, 1);
+        qsort(longs + from, end - from, sizeof *longs, by_turn);
+        for (size_t k = from; k < end; k++) longs[k].turn = ((double)(k - from) + 0.5) / (double)(end - from);
+    }
+    qsort(longs, count, sizeof *longs, by_turn);
 }
 
 int rsc_loops_count_lines(const struct rsc_loops_analysis *analysis, struct rsc_crowd *crowd,
                           const struct rsc_points *points, const uint32_t *which, struct rsc_loops_samples *samples) {
     samples->spread = 1;
     if (analysis->has_private) return 0;
-    double *footprint = malloc((samples->count + 1) * sizeof *footprint);
-    double *logarithm = malloc((samples->count + 1) * sizeof *logarithm);
-    size_t *longs = malloc((samples->count + 1) * sizeof *longs), long_count = 0, count = 0;
+    uint8_t *is_counted = calloc(samples->count + 1, 1);
+    struct turn *longs = malloc((samples->count + 1) * sizeof *longs);
+    size_t long_count = 0, count = 0;
     struct counted *counted = malloc(((size_t)COUNTED_MOST + 1) * sizeof *counted);
     struct counting counting = {.analysis = analysis,
                                 .crowd = crowd,
@@ -142,28 +194,35 @@ int rsc_loops_count_lines(const struct rsc_loops_analysis *analysis, struct rsc_
                                 .too_long = INFINITY,
                                 .line =
                                     malloc((analysis->nest->space_count + (size_t)PICKS + 1) * sizeof *counting.line)};
-    int status = footprint && logarithm && longs && counted && counting.line ? 0 : RSC_ENOMEM;
+    int status = is_counted && longs && counted && counting.line ? 0 : RSC_ENOMEM;
     if (status >= 0) status = rsc_touched_new(&counting.touched, crowd->search, analysis->options.line_bytes, NULL);
-    double least = counting.touched ? LONG_LINES : fmax(LONG_LINES, samples->lines / LONG_SHARE);
-    for (size_t i = 0; status >= 0 && i < samples->count; i++) {
-        footprint[i] = samples->sample[i].distance;
-        logarithm[i] = log(fmax(footprint[i], 1));
-        if (samples->sample[i].interval > 0 && footprint[i] >= least) longs[long_count++] = i;
-    }
+    double all = samples->lines, least = counting.touched ? LONG_LINES : fmax(LONG_LINES, samples->lines / LONG_SHARE);
+    for (size_t i = 0; status >= 0 && i < samples->count; i++)
+        if (samples->sample[i].interval > 0 && samples->sample[i].distance >= least) longs[long_count++].at = i;
+    if (status >= 0) give_turns(samples, longs, long_count);
     double work = analysis->rectangular ? WORK_RECTANGULAR : WORK;
     for (size_t k = 0; status >= 0 && k < long_count && k < COUNTED_MOST; k++) {
         if (k >= COUNTED_FEWEST && counting.work > work) break;
-        size_t at = longs[(size_t)(fmod((double)k * GOLDEN, 1) * (double)long_count)];
+        size_t at = longs[k].at;
+        struct rsc_reuse_sample *sample = &samples->sample[at];
         rsc_loops_draw_as(crowd, which[at]);
-        double distance = count_lines(&counting, &points->point[which[at]], footprint[at], k * TURN);
-        if (distance >= 0) counted[count++] = (struct counted){at, distance / footprint[at]};
+        double distance = count_lines(&counting, &points->point[which[at]], sample->distance, k * TURN);
+        if (distance < 0) continue;
+        counted[count++] = (struct counted){.at = at,
+                                            .reference = samples->reference[at],
+                                            .factor = draws_of(distance, all) / draws_of(sample->distance, all),
+                                            .logarithm = log(sample->distance),
+                                            .time = sample->end / samples->references};
+        sample->distance = distance;
+        is_counted[at] = 1;
     }
     samples->spread = count ? (double)counting.spread / (double)count : 1;
-    for (size_t k = 0; status >= 0 && k < long_count; k++)
-        samples->sample[longs[k]].distance =
-            floor(footprint[longs[k]] * factor_of(samples, logarithm, longs[k], counted, count) + 0.5);
-    free(footprint);
-    free(logarithm);
+    samples->long_lines = count ? least : 0;
+    if (status >= 0) {
+        qsort(counted, count, sizeof *counted, by_reference);
+        fill_others(samples, is_counted, least, counted, count);
+    }
+    free(is_counted);
     free(longs);
     free(counted);
     free(counting.line);

@@ -283,8 +283,9 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
     struct rsc_chance chance = {0};
     rsc_rng_seed(&chance.rng, analysis->options.seed, 64);
     for (size_t i = 0; status >= 0 && windows.first && i < samples->count; i++)
-        rsc_windows_distance(&windows, samples->reference[i], samples->sample[i].interval, &chance,
-                             &samples->sample[i].distance);
+        if (!samples->long_lines || samples->sample[i].distance < samples->long_lines)
+            rsc_windows_distance(&windows, samples->reference[i], samples->sample[i].interval, &chance,
+                                 &samples->sample[i].distance);
     rsc_windows_free(&windows);
     for (size_t i = 0; status >= 0 && i < samples->count; i++) /* no more than all the other lines */
         if (samples->sample[i].distance > distinct - 1) samples->sample[i].distance = distinct - 1;

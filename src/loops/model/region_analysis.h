@@ -37,6 +37,7 @@ struct rsc_loops_samples {
     double references; /* of all threads */
     double cold;       /* first uses: exact */
     double lines;      /* a cache of so many lines has no other misses; 0: not known */
+    double long_lines; /* distances from here on are counted, or like counted ones; 0: none are */
     int one_order;     /* nothing about the interleaving is drawn: errors at different places are independent */
     double spread;     /* share of long distances that were counted by lines spread over all, not exactly */
 };

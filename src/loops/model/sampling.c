@@ -20,7 +20,9 @@
 /* A further number of threads may cost WORK searches (some 12 ms), but POINTS_ENOUGH points are allowed. */
 #define WORK 20000.0
 #define WORK_RECTANGULAR 8000.0
-#define POINTS_ENOUGH 1280.0
+#define POINTS_ENOUGH 2560.0
+#define POINTS_ENOUGH_RECTANGULAR 1280.0 /* also where POINTS_ENOUGH would take more than WORK_ENOUGH */
+#define WORK_ENOUGH 40000.0
 #define POINTS_FEWEST 1024.0
 #define POINTS_MOST 6144.0
 #define BAND_RUNS 4096.0 /* for a band: drawn whole only in phases of so few bursts, since points fall in many phases */
@@ -231,8 +233,10 @@ static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc
     if (status >= 0) status = look_at_strata(crowd, strata, wanted, NULL, which, &pilot, error);
     double work = analysis->rectangular ? WORK_RECTANGULAR : WORK;
     double each = (double)(crowd->search->searches - before) / (double)(pilot.count + 1) + crowd->plan->threads / 10.0;
+    double enough = analysis->rectangular ? 0 : fmin(POINTS_ENOUGH, WORK_ENOUGH / each);
+    enough = fmax(enough, POINTS_ENOUGH_RECTANGULAR);
     if (status >= 0) status = find_distances(analysis, crowd, distinct, &pilot);
-    if (status >= 0) status = allocate(strata, &pilot, fmin(fmax(work / each, POINTS_ENOUGH), POINTS_MOST), wanted);
+    if (status >= 0) status = allocate(strata, &pilot, fmin(fmax(work / each, enough), POINTS_MOST), wanted);
     if (status >= 0) status = look_at_strata(crowd, strata, wanted, &pilot, which, samples, error);
     if (status >= 0) status = find_distances(analysis, crowd, distinct, samples);
     if (status >= 0) status = rsc_loops_count_lines(analysis, crowd, &strata->points, which, samples);
