@@ -12,8 +12,9 @@
  * `paper`: racetrack with private intervals from 4 threads. Kernels marked `held`
  * were not looked at while models were made.
  * These are the models': small regions are not simulated whole.
- * Near: as asked, from 32 KiB to the footprint, as factors and as coverage of the error bars, over seeds of the model;
- * near-models: the same of the models alone. Coverage: as near, over 200 seeds of the model and 20 draws of the
+ * Near: as asked, from 32 KiB to the footprint, as factors and as coverage of the error bars, over seeds of the model,
+ * each against one of 4 draws of the interleaving; the same where sizes may be off by 5%, against the mean of the draws,
+ * and of each draw against the others, which is what no model can do better than; near-models: of the models alone. Coverage: as near, over 200 seeds of the model and 20 draws of the
  * interleaving (not in `all`); coverage-models: of the models alone.
  * Band: how often the default's band holds what each interleaving gives.
  * Speed: processor time at large sizes, of the first answer and of a further number of threads (best of 5), beside
@@ -32,7 +33,9 @@
 
 #define KERNELS_MAX 64
 #define NEAR_SEEDS 8
+#define NEAR_DRAWS 4
 #define DRAWS_MOST 20
+#define SIZE_OFF 1.05
 #define WAYS 4
 
 static const char *const ways[WAYS] = {"lockstep", "iid", "drift", "bursty:2000"};
@@ -43,7 +46,7 @@ struct kernel {
 
 static struct kernel kernel[KERNELS_MAX];
 static int kernels;
-static int seeds = NEAR_SEEDS, draws = 1; /* of the model; of the interleaving simulated */
+static int seeds = NEAR_SEEDS, draws = NEAR_DRAWS; /* of the model; of the interleaving simulated */
 static int models_alone; /* small regions are sampled like large ones */
 static const char *folder = "examples/loops";
 static const char *schedule; /* of all loops; NULL: their own */
@@ -245,12 +248,34 @@ static void accuracy(int argc, char **argv, uint32_t threads) {
 
 #define NEAR_LINES 512u /* 32 KiB */
 
-/* The largest factor between curve and truth, either way. */
-static double curve_factor(const struct rsc_loops_result *result, const struct rsc_oracle *truth) {
+/* The mean of `count` draws. */
+static double true_ratio(const struct rsc_oracle *truth, int count, double lines) {
+    double sum = 0;
+    for (int d = 0; d < count; d++) sum += rsc_oracle_miss_ratio(&truth[d], (uint64_t)lines);
+    return sum / count;
+}
+
+/* The largest factor between curve and truth, either way, where sizes may be off by a factor of `off`. */
+static double curve_factor(const struct rsc_loops_result *result, const struct rsc_oracle *truth, int count,
+                           double off) {
+    double worst = 1;
+    for (size_t g = 0; g < result->mrc_count; g++) {
+        const struct rsc_mrc_point *at = &result->mrc[g];
+        if (at->lines < NEAR_LINES) continue;
+        double most = true_ratio(truth, count, (double)at->lines / off),
+               least = true_ratio(truth, count, ceil((double)at->lines * off));
+        worst = fmax(worst, fmax(at->miss_ratio / most, least / at->miss_ratio));
+    }
+    return worst;
+}
+
+/* The largest factor between two draws at the sizes of the curve. */
+static double draws_factor(const struct rsc_loops_result *result, const struct rsc_oracle *a,
+                           const struct rsc_oracle *b) {
     double worst = 1;
     for (size_t g = 0; g < result->mrc_count; g++) {
         if (result->mrc[g].lines < NEAR_LINES) continue;
-        double ratio = result->mrc[g].miss_ratio / rsc_oracle_miss_ratio(truth, result->mrc[g].lines);
+        double ratio = rsc_oracle_miss_ratio(a, result->mrc[g].lines) / rsc_oracle_miss_ratio(b, result->mrc[g].lines);
         worst = fmax(worst, fmax(ratio, 1 / ratio));
     }
     return worst;
@@ -270,6 +295,7 @@ static void count_covered(const struct rsc_loops_result *result, const struct rs
 
 struct near {
     double factor, sizes, covered, samples, milliseconds, results, within;
+    double off_within, mean_within, mean_off_within, pairs, draws_within;
 };
 
 /* Truth and model have the same interleaving, or, with the band, the model is the default; seeds differ. */
@@ -287,11 +313,12 @@ static void measure_near(const struct rsc_loop_program *program, uint32_t region
     check(rsc_interleave_parse(&model, way, &error), &error, way);
     check(rsc_nest_new(&nest, program, region, UINT32_MAX, 64, &error), &error, "nest");
     check(rsc_plan_new(&plan, nest, threads, NULL, &error), &error, "plan");
-    for (int d = 0; d < draws; d++)
+    int drawn = strcmp(way, "lockstep") ? draws : 1;
+    for (int d = 0; d < drawn; d++)
         check(rsc_oracle_run(&truths[d], plan, &model, 64, 5 + 1000 * (uint64_t)d, 0, NULL, NULL, &error), &error, way);
     if (band) check(rsc_interleave_parse(&model, "drift", &error), &error, "drift");
     for (int seed = 1; seed <= (band ? 2 : seeds); seed++) {
-        const struct rsc_oracle *truth = &truths[seed % draws];
+        const struct rsc_oracle *truth = &truths[seed % drawn];
         struct rsc_loops_analysis *analysis;
         struct rsc_loops_result *result;
         options.seed = (uint64_t)seed;
@@ -299,7 +326,12 @@ static void measure_near(const struct rsc_loop_program *program, uint32_t region
         double start = cpu_seconds_now();
         check(rsc_loops_analyse(analysis, threads, &model, &result, &error), &error, way);
         sum->milliseconds += 1e3 * (cpu_seconds_now() - start);
-        double factor = curve_factor(result, truth);
+        double factor = curve_factor(result, truth, 1, 1);
+        sum->off_within += curve_factor(result, truth, 1, SIZE_OFF) <= bound;
+        sum->mean_within += curve_factor(result, truths, drawn, 1) <= bound;
+        sum->mean_off_within += curve_factor(result, truths, drawn, SIZE_OFF) <= bound;
+        for (int d = 1; d < drawn && seed == 1; d++, sum->pairs++)
+            sum->draws_within += draws_factor(result, &truths[d - 1], &truths[d]) <= bound;
         if (getenv("CURVES"))
             for (size_t g = 0; g < result->mrc_count; g++)
                 if (result->mrc[g].lines >= NEAR_LINES)
@@ -314,47 +346,58 @@ static void measure_near(const struct rsc_loop_program *program, uint32_t region
         rsc_loops_result_free(result);
         rsc_loops_analysis_free(analysis);
     }
-    for (int d = 0; d < draws; d++) rsc_oracle_free(&truths[d]);
+    for (int d = 0; d < drawn; d++) rsc_oracle_free(&truths[d]);
     rsc_plan_free(plan);
     rsc_nest_free(nest);
 }
 
+static void print_near(const char *kernel, const char *way, const struct near *near) {
+    double n = near->results;
+    printf("%-16s %-11s %6.2f %5.0f%% %5.0f%% %5.0f%% %5.0f%% ", kernel, way, near->factor, 100 * near->within / n,
+           100 * near->off_within / n, 100 * near->mean_within / n, 100 * near->mean_off_within / n);
+    if (near->pairs) printf("%5.0f%%", 100 * near->draws_within / near->pairs);
+    else printf("%6s", "-");
+    printf(" %5.0f%% %7.0f %6.1f\n", 100 * near->covered / fmax(near->sizes, 1), near->samples / n,
+           near->milliseconds / n);
+    fflush(stdout);
+}
+
+static void add_near(struct near *all, const struct near *one) {
+    all->factor = fmax(all->factor, one->factor);
+    all->within += one->within;
+    all->off_within += one->off_within;
+    all->mean_within += one->mean_within;
+    all->mean_off_within += one->mean_off_within;
+    all->pairs += one->pairs;
+    all->draws_within += one->draws_within;
+    all->results += one->results;
+    all->sizes += one->sizes;
+    all->covered += one->covered;
+    all->milliseconds += one->milliseconds;
+    all->samples += one->samples;
+}
+
 static void nearness(int argc, char **argv, uint32_t threads, double bound, int band) {
     printf(
-        "\n%s: 32 KiB to the footprint, T=%u, %d seeds: worst factor, seeds within %.2f, sizes covered by 90%% bars, "
-        "samples, ms\n",
-        band ? "The default with its band" : "Interleaving known", threads, band ? 2 : seeds, bound);
+        "\n%s: 32 KiB to the footprint, T=%u, %d seeds: worst factor; seeds within %.2f, if sizes may be off by 5%%, "
+        "of the mean of draws, of it if sizes may be off, and draws of each other; sizes covered by 90%% bars; "
+        "samples; ms\n%-16s %-11s %6s %6s %6s %6s %6s %6s %6s %7s %6s\n",
+        band ? "The default with its band" : "Interleaving known", threads, band ? 2 : seeds, bound, "loop",
+        "interleaved", "worst", "within", "5%", "mean", "5%", "draws", "covered", "samples", "ms");
     struct near all[WAYS] = {{0}};
     for (int k = 0; k < kernels; k++) {
         if (!chosen(argc, argv, &kernel[k])) continue;
         struct rsc_loop_program *program = load(&kernel[k], kernel[k].small);
-        for (uint32_t r = 0; r < program->region_count; r++) {
-            printf("%-16s", kernel[k].name);
+        for (uint32_t r = 0; r < program->region_count; r++)
             for (int w = 0; w < WAYS; w++) {
                 struct near one = {0};
                 measure_near(program, r, threads, ways[w], band, &one, bound);
-                printf("  %5.2f %3.0f%% %3.0f%% %5.0f %4.1f", one.factor, 100 * one.within / one.results,
-                       100 * one.covered / fmax(one.sizes, 1), one.samples / one.results,
-                       one.milliseconds / one.results);
-                all[w].factor = fmax(all[w].factor, one.factor);
-                all[w].within += one.within;
-                all[w].results += one.results;
-                all[w].sizes += one.sizes;
-                all[w].covered += one.covered;
-                all[w].milliseconds += one.milliseconds;
-                all[w].samples += one.samples;
+                print_near(kernel[k].name, ways[w], &one);
+                add_near(&all[w], &one);
             }
-            printf("\n");
-            fflush(stdout);
-        }
         rsc_loop_program_free(program);
     }
-    printf("%-16s", "all");
-    for (int w = 0; w < WAYS; w++)
-        printf("  %5.2f %3.0f%% %3.0f%% %5.0f %4.1f", all[w].factor, 100 * all[w].within / all[w].results,
-               100 * all[w].covered / fmax(all[w].sizes, 1), all[w].samples / all[w].results,
-               all[w].milliseconds / all[w].results);
-    printf("\n");
+    for (int w = 0; w < WAYS; w++) print_near("all", ways[w], &all[w]);
 }
 
 /* ---- speed ---- */
