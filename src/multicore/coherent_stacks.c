@@ -35,7 +35,7 @@ uint64_t rsc_coherent_stacks_bytes(const struct rsc_coherent_stacks *stacks) {
     return bytes;
 }
 
-uint32_t rsc_coherent_stacks_add(struct rsc_coherent_stacks *stacks, uint32_t thread, uint64_t pid, uint64_t tid) {
+uint32_t rsc_coherent_stacks_add(struct rsc_coherent_stacks *stacks) {
     if (stacks->count == stacks->room) {
         uint32_t room = stacks->room ? 2 * stacks->room : 16;
         struct rsc_private_stack **more = realloc(stacks->stacks, room * sizeof *more);
@@ -49,9 +49,6 @@ uint32_t rsc_coherent_stacks_add(struct rsc_coherent_stacks *stacks, uint32_t th
         return UINT32_MAX;
     }
     stack->number = stacks->count;
-    stack->thread = thread;
-    stack->pid = pid;
-    stack->tid = tid;
     stacks->stacks[stacks->count] = stack;
     return stacks->count++;
 }

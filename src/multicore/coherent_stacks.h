@@ -74,7 +74,7 @@ void rsc_coherent_stacks_free(struct rsc_coherent_stacks *stacks);
 uint64_t rsc_coherent_stacks_bytes(const struct rsc_coherent_stacks *stacks);
 
 /* Adds a stack. Returns its number, or UINT32_MAX when out of memory. */
-uint32_t rsc_coherent_stacks_add(struct rsc_coherent_stacks *stacks, uint32_t thread, uint64_t pid, uint64_t tid);
+uint32_t rsc_coherent_stacks_add(struct rsc_coherent_stacks *stacks);
 
 /*
  * Writes for each of at most RSC_PRIVATE_BLOCK references its RD (RSC_RD_COLD for the

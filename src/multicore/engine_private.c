@@ -18,22 +18,18 @@
 #include "distance/engine_kind.h"
 #include "distance/exact/engine_exact.h"
 #include "multicore/coherent_stacks.h"
-#include "multicore/core_groups.h"
 #include "multicore/lone_stack.h"
 #include "multicore/multicore_engines.h"
+#include "multicore/thread_stacks.h"
 
 #define BLOCK RSC_COUNTING_BLOCK
-#define NO_STACK UINT32_MAX
 _Static_assert(BLOCK <= RSC_PRIVATE_BLOCK, "a block is one run of the stacks");
 
 struct private_engine {
     struct rsc_coherent_stacks stacks;
     struct rsc_lone_stack *lone; /* in place of the first, until there is a second; owned */
     struct rsc_exact_engine *leans_on; /* NULL: none, or no more */
-    struct rsc_core_groups groups;
-    uint32_t *stack_of_group;  /* or NO_STACK; owned */
-    uint32_t *stack_of_thread; /* the same; owned */
-    uint32_t thread_room;
+    struct rsc_thread_stacks threads;
     struct rsc_counting counting;
     uint64_t bytes[BLOCK]; /* the bytes of its line that each reference of the block touches */
     uint32_t who[BLOCK];
@@ -50,10 +46,8 @@ static void private_destroy(void *state) {
     if (!engine) return;
     drop_lone(engine);
     rsc_coherent_stacks_free(&engine->stacks);
-    rsc_core_groups_free(&engine->groups);
+    rsc_thread_stacks_free(&engine->threads);
     rsc_counting_free(&engine->counting);
-    free(engine->stack_of_group);
-    free(engine->stack_of_thread);
     free(engine);
 }
 
@@ -62,18 +56,15 @@ static int private_create(void **state, const struct rsc_engine_options *options
     (void)parameters;
     struct private_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "private stacks");
-    int status = rsc_core_groups_parse(&engine->groups, options->cores, error);
+    int status = rsc_thread_stacks_init(&engine->threads, options->cores, error);
     if (status < 0) goto fail;
-    engine->stack_of_group = malloc((engine->groups.group_count + 1ull) * sizeof *engine->stack_of_group);
     engine->lone = calloc(1, sizeof *engine->lone);
-    if (!engine->stack_of_group || !engine->lone ||
-        rsc_lone_stack_init(engine->lone, rsc_simd_best(), options->no_ri != 0, 0) < 0 ||
+    if (!engine->lone || rsc_lone_stack_init(engine->lone, rsc_simd_best(), options->no_ri != 0, 0) < 0 ||
         rsc_coherent_stacks_init(&engine->stacks, rsc_simd_best(), options->no_ri != 0, 0) < 0 ||
         rsc_counting_init(&engine->counting, options, 1) < 0) {
         status = rsc_fail_memory(error, "private stacks");
         goto fail;
     }
-    for (uint32_t i = 0; i < engine->groups.group_count; i++) engine->stack_of_group[i] = NO_STACK;
     *state = engine;
     return 0;
 fail:
@@ -82,23 +73,6 @@ fail:
 }
 
 /* ---- which stack ---- */
-
-/* Makes the stack of a thread that has none. Returns 0 or RSC_ENOMEM. */
-static int assign_stack(struct private_engine *engine, const struct rsc_batch *batch, uint32_t thread) {
-    uint32_t group = rsc_core_groups_of(&engine->groups, thread);
-    uint32_t *of_group = group == RSC_NO_GROUP ? NULL : &engine->stack_of_group[group];
-    if (!of_group || *of_group == NO_STACK) {
-        struct rsc_thread who = {.tid = thread};
-        if (batch->threads && thread < batch->thread_count) who = batch->threads[thread];
-        uint32_t stack = rsc_coherent_stacks_add(&engine->stacks, thread, who.pid, who.tid);
-        if (stack == UINT32_MAX) return RSC_ENOMEM;
-        if (of_group) *of_group = stack;
-        engine->stack_of_thread[thread] = stack;
-        return 0;
-    }
-    engine->stack_of_thread[thread] = *of_group;
-    return 0;
-}
 
 /* Whether all accesses of a batch are of the same thread. */
 static int is_one_thread(const struct rsc_batch *batch) {
@@ -110,22 +84,15 @@ static int is_one_thread(const struct rsc_batch *batch) {
 /* Makes stacks for all threads of a batch. */
 static int assign_stacks(struct private_engine *engine, const struct rsc_batch *batch) {
     const uint32_t count = batch->count && is_one_thread(batch) ? 1 : batch->count;
+    struct rsc_thread_stacks *threads = &engine->threads;
     uint64_t last = UINT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t thread = batch->meta[i] >> 40;
         if (thread == last) continue;
         last = thread;
-        if (thread >= engine->thread_room) {
-            uint32_t room = engine->thread_room ? engine->thread_room : 64;
-            while (room <= thread) room *= 2;
-            uint32_t *more = realloc(engine->stack_of_thread, room * sizeof *more);
-            if (!more) return RSC_ENOMEM;
-            for (uint32_t t = engine->thread_room; t < room; t++) more[t] = NO_STACK;
-            engine->stack_of_thread = more;
-            engine->thread_room = room;
-        }
-        if (engine->stack_of_thread[thread] == NO_STACK && assign_stack(engine, batch, (uint32_t)thread) < 0)
-            return RSC_ENOMEM;
+        if (rsc_thread_stacks_of(threads, (uint32_t)thread) != RSC_NO_STACK) continue;
+        int added = rsc_thread_stacks_add(threads, batch, (uint32_t)thread);
+        if (added < 0 || (added && rsc_coherent_stacks_add(&engine->stacks) == UINT32_MAX)) return RSC_ENOMEM;
     }
     return 0;
 }
@@ -134,7 +101,7 @@ static int assign_stacks(struct private_engine *engine, const struct rsc_batch *
 static void say_who(struct private_engine *engine) {
     struct rsc_counting *counting = &engine->counting;
     const struct rsc_batch *batch = counting->batch;
-    const uint32_t *from = counting->block->from, *stack_of_thread = engine->stack_of_thread;
+    const uint32_t *from = counting->block->from, *stack_of_thread = engine->threads.of_thread;
     const uint32_t count = counting->block->count;
     struct rsc_private_columns columns = {batch->addr, batch->meta, from};
     engine->stacks.bytes_of(&columns, counting->lines, engine->bytes, count, counting->line_shift);
@@ -230,8 +197,8 @@ static int private_push(void *state, const struct rsc_batch *batch, struct rsc_e
 
 static void name_stack(void *owner, uint32_t stack, uint64_t *pid, uint64_t *tid) {
     const struct private_engine *engine = owner;
-    *pid = engine->stacks.stacks[stack]->pid;
-    *tid = engine->stacks.stacks[stack]->tid;
+    *pid = engine->threads.stacks[stack].pid;
+    *tid = engine->threads.stacks[stack].tid;
 }
 
 static uint64_t pc_of(void *owner, uint32_t tag) {
@@ -258,7 +225,7 @@ static int private_finish(void *state, struct rsc_profile **out, struct rsc_erro
     rsc_log_line(counting->log, RSC_LOG_INFO, "private stacks (%s): %u of them, %.1f MiB at the end",
                  rsc_simd_name(rsc_simd_best()), (unsigned)engine->stacks.count,
                  (double)bytes_held(engine) / (1 << 20));
-    rsc_core_groups_warn(&engine->groups, counting->sum.threads_seen, counting->log);
+    rsc_core_groups_warn(&engine->threads.groups, counting->sum.threads_seen, counting->log);
     return 0;
 }
 

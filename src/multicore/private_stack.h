@@ -47,8 +47,6 @@ struct rsc_private_stack {
     uint64_t member_count, member_room;
     int no_ri;
     rsc_private_renumber_fn *renumber;
-    uint32_t thread; /* its first */
-    uint64_t pid, tid;
 };
 
 /* `places_least` as in rsc_exact_init(). Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */

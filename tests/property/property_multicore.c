@@ -513,8 +513,7 @@ static void run_by_hand(const struct threads_trace *trace, const struct truth *t
     static uint32_t who[RSC_PRIVATE_BLOCK], rd[RSC_PRIVATE_BLOCK];
     static uint64_t ri[RSC_PRIVATE_BLOCK];
     assert_int_equal(rsc_coherent_stacks_init(&stacks, simd, no_ri, 1), 0);
-    for (int i = 0; i < trace->stack_count; i++)
-        assert_int_equal(rsc_coherent_stacks_add(&stacks, (uint32_t)i, 0, (uint64_t)i), i);
+    for (int i = 0; i < trace->stack_count; i++) assert_int_equal(rsc_coherent_stacks_add(&stacks), i);
     for (uint32_t done = 0; done < truth->count;) {
         uint32_t part = 1 + (uint32_t)rsc_rng_below(rng, RSC_PRIVATE_BLOCK);
         if (part > truth->count - done) part = truth->count - done;

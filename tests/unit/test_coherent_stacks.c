@@ -30,7 +30,7 @@ static int start(void **state) {
     (void)state;
     if (rsc_coherent_stacks_init(&stacks, rsc_simd_best(), 0, 0) < 0) return -1;
     for (uint32_t i = 0; i < 3; i++)
-        if (rsc_coherent_stacks_add(&stacks, i, 0, i) != i) return -1;
+        if (rsc_coherent_stacks_add(&stacks) != i) return -1;
     return 0;
 }
 
@@ -118,7 +118,7 @@ static void very_many_holders(void **state) {
     (void)state;
     enum { STACKS = 3000 };
     uint64_t ri;
-    for (uint32_t i = 3; i < STACKS; i++) assert_int_equal(rsc_coherent_stacks_add(&stacks, i, 0, i), i);
+    for (uint32_t i = 3; i < STACKS; i++) assert_int_equal(rsc_coherent_stacks_add(&stacks), i);
     for (int round = 0; round < 3; round++) {
         for (uint32_t i = 0; i < STACKS; i++) {
             uint32_t rd = one(i, 7, 0, 1, &ri);
