@@ -64,19 +64,31 @@ struct rsc_copy *rsc_private_add_copy(struct rsc_coherent_stacks *stacks, uint32
     return copy;
 }
 
+static int earlier_stack(const void *left, const void *right) {
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
 int rsc_private_take_many(struct rsc_coherent_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking) {
     struct rsc_many_copies *many = &stacks->copies.many[stacks->copies.map.units[unit] & ~RSC_COPIES_MANY];
+    uint32_t count = 0;
+    int status = 0;
     if (many->held_count < 2) return 0;
+    uint64_t *others = malloc(many->held_count * sizeof *others); /* stack, entry */
+    if (!others) return RSC_ENOMEM;
     for (uint32_t word = 0; word < (many->room + 63) / 64; word++) {
         for (uint64_t bits = many->held[word]; bits; bits &= bits - 1) {
             uint32_t entry = word * 64 + (uint32_t)__builtin_ctzll(bits);
-            if (entry == own) continue;
-            taking->from = many->stack[entry] - 1;
-            int status = rsc_private_lose(stacks, unit, &many->copies[entry], taking);
-            if (status < 0) return status;
+            if (entry != own) others[count++] = (uint64_t)(many->stack[entry] - 1) << 32 | entry;
         }
         many->held[word] = word == own >> 6 ? 1ull << (own & 63) : 0;
     }
     many->held_count = 1;
-    return 0;
+    qsort(others, count, sizeof *others, earlier_stack);
+    for (uint32_t i = 0; i < count && !status; i++) {
+        taking->from = (uint32_t)(others[i] >> 32);
+        status = rsc_private_lose(stacks, unit, &many->copies[(uint32_t)others[i]], taking);
+    }
+    free(others);
+    return status;
 }

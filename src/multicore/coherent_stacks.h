@@ -93,7 +93,7 @@ RSC_WIDE_DECLARE(rsc_private_renumber_fn, rsc_private_renumber);
 /* Adds an entry for a stack that never had the line; NULL: *status is RSC_ENOMEM or RSC_ELIMIT. */
 struct rsc_copy *rsc_private_add_copy(struct rsc_coherent_stacks *stacks, uint32_t unit, uint32_t stack, int *status);
 
-/* All entries of a large record except `own` lose the line of that unit. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
+/* All entries of a large record except `own` lose the line of that unit, in the order of their stacks. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
 int rsc_private_take_many(struct rsc_coherent_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking);
 
 /* Stack `taking->from` loses the line of this copy. Returns 0 or RSC_ENOMEM. */

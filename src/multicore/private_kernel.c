@@ -207,28 +207,43 @@ ALWAYS int use_line(struct rsc_coherent_stacks *stacks, struct rsc_private_stack
     return 0;
 }
 
-/* Others lose a line that was written to. Returns 0 or an error. */
+/* Entries of a named record in the order of their stacks. Returns how many. */
+ALWAYS uint32_t order_by_stack(const uint32_t *head, uint32_t bits, uint32_t *entries) {
+    uint32_t count = 0;
+    for (; bits; bits &= bits - 1) {
+        uint32_t entry = (uint32_t)__builtin_ctz(bits), at = count++;
+        for (; at && head[1 + entries[at - 1]] > head[1 + entry]; at--) entries[at] = entries[at - 1];
+        entries[at] = entry;
+    }
+    return count;
+}
+
+/* Others lose a line that was written to, in the order of their stacks. Returns 0 or an error. */
 ALWAYS int take_from_others(struct rsc_coherent_stacks *stacks, uint32_t unit, struct rsc_taking *taking) {
     uint32_t word = stacks->copies.map.units[unit], *head = rsc_copies_head(&stacks->copies, word), entry, bits;
+    uint32_t entries[RSC_COPIES_NAMED];
     struct rsc_copy *copies;
-    int dense = (word & RSC_COPIES_DENSE) != 0;
-    if (dense) {
+    int status = 0;
+    if (word & RSC_COPIES_DENSE) {
         copies = rsc_copies_dense(&stacks->copies, word);
         bits = rsc_copies_dense_holders(copies, rsc_copies_dense_room(word)) & ~(1u << taking->by);
-    } else {
-        rsc_line_copies_find(&stacks->copies, word, taking->by, &entry);
-        if (__builtin_expect(word & RSC_COPIES_MANY, 0)) return rsc_private_take_many(stacks, unit, entry, taking);
-        copies = rsc_copies_named(head);
-        bits = *head >> 8 & ~(1u << entry);
-        *head = (*head & 0xff) | 1u << (8 + entry);
+        for (; bits && !status; bits &= bits - 1) {
+            taking->from = (uint32_t)__builtin_ctz(bits);
+            status = rsc_private_lose(stacks, unit, &copies[taking->from], taking);
+        }
+        return status;
     }
-    for (; bits; bits &= bits - 1) {
-        entry = (uint32_t)__builtin_ctz(bits);
-        taking->from = dense ? entry : head[1 + entry];
-        int status = rsc_private_lose(stacks, unit, &copies[entry], taking);
-        if (status < 0) return status;
+    rsc_line_copies_find(&stacks->copies, word, taking->by, &entry);
+    if (__builtin_expect(word & RSC_COPIES_MANY, 0)) return rsc_private_take_many(stacks, unit, entry, taking);
+    copies = rsc_copies_named(head);
+    bits = *head >> 8 & ~(1u << entry);
+    *head = (*head & 0xff) | 1u << (8 + entry);
+    const uint32_t count = order_by_stack(head, bits, entries);
+    for (uint32_t i = 0; i < count && !status; i++) {
+        taking->from = head[1 + entries[i]];
+        status = rsc_private_lose(stacks, unit, &copies[entries[i]], taking);
     }
-    return 0;
+    return status;
 }
 
 ALWAYS int private_block(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references,

@@ -9,8 +9,7 @@ enum { TAKEN = 1 + RSC_SHARING_TAKEN, FALSE_TAKEN, MISSED, FALSE_MISSED };
 
 static void forget_line(void *owner, uint32_t row) {
     struct rsc_sharing *sharing = owner;
-    uint32_t pending = sharing->lines[row].pending; /* it stays in the list, for the row's next owner */
-    sharing->lines[row] = (struct rsc_sharing_line){.pending = pending};
+    sharing->lines[row] = (struct rsc_sharing_line){0};
 }
 
 int rsc_sharing_init(struct rsc_sharing *sharing) {
@@ -78,8 +77,11 @@ void rsc_sharing_take_falsely(struct rsc_sharing *sharing, const struct rsc_taki
     add_user(line, taking->by, taking->written, 1);
     add_user(line, taking->from, taking->used, 0);
     add_pair(line, taking->writer, taking->victim);
-    if (!line->object && !line->pending) sharing->pending[sharing->pending_count++] = row;
-    if (!line->object) line->pending = taking->reference + 1;
+    if (line->object) return;
+    const struct rsc_sharing_pending *last = &sharing->pending[sharing->pending_count];
+    if (sharing->pending_count && last[-1].row == row && last[-1].reference == taking->reference) return;
+    if (sharing->pending_count == RSC_SHARING_LINES) return; /* nobody asks for names */
+    sharing->pending[sharing->pending_count++] = (struct rsc_sharing_pending){taking->line, row, taking->reference};
 }
 
 void rsc_sharing_miss_falsely(struct rsc_sharing *sharing, uint64_t line) {
@@ -87,10 +89,11 @@ void rsc_sharing_miss_falsely(struct rsc_sharing *sharing, uint64_t line) {
 }
 
 void rsc_sharing_name(struct rsc_sharing *sharing, const uint64_t *objects) {
-    for (uint32_t i = 0; i < sharing->pending_count; i++) {
-        struct rsc_sharing_line *line = &sharing->lines[sharing->pending[i]];
-        if (objects && line->pending && !line->object) line->object = objects[line->pending - 1];
-        line->pending = 0;
+    for (uint32_t i = 0; objects && i < sharing->pending_count; i++) {
+        const struct rsc_sharing_pending *pending = &sharing->pending[i];
+        struct rsc_sharing_line *line = &sharing->lines[pending->row];
+        if (!line->object && sharing->table.rows[pending->row].key == pending->line)
+            line->object = objects[pending->reference];
     }
     sharing->pending_count = 0;
 }

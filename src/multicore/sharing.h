@@ -36,8 +36,13 @@ struct rsc_sharing_line {
     struct rsc_sharing_bytes users[RSC_SHARING_USERS_MAX];
     struct rsc_sharing_pair pairs[RSC_SHARING_PLACES_MAX];
     uint32_t user_count, pair_count;
-    uint64_t object;  /* the object there, as numbered by objects.h; 0: not known */
-    uint32_t pending; /* in the current block: the reference that took it first, + 1; 0: none */
+    uint64_t object; /* the object there, as numbered by objects.h; 0: not known */
+};
+
+/* A line was taken while its object was not known. */
+struct rsc_sharing_pending {
+    uint64_t line;
+    uint32_t row, reference;
 };
 
 /* What a cell counts. */
@@ -49,7 +54,7 @@ struct rsc_sharing {
     struct rsc_space_saving cells; /* of all others: by << 20 | from */
     struct rsc_space_saving table; /* by line */
     struct rsc_sharing_line *lines; /* by row of the table; owned */
-    uint32_t *pending; /* rows whose object is not known yet, of this block; owned */
+    struct rsc_sharing_pending *pending; /* of this block; owned */
     uint32_t pending_count;
 };
 
@@ -91,7 +96,7 @@ static inline void rsc_sharing_miss(struct rsc_sharing *sharing, uint64_t line, 
     if (is_false) rsc_sharing_miss_falsely(sharing, line);
 }
 
-/* Ends a block: objects[i] is the object of reference i; NULL: not known. */
+/* Ends a block, of at most RSC_SHARING_LINES references: objects[i] is the object of reference i; NULL: not known. */
 void rsc_sharing_name(struct rsc_sharing *sharing, const uint64_t *objects);
 
 /* What a profile needs to know of stacks and tags. */
