@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/grow.h"
 #include "base/word_bits.h"
 #include "trace/references.h"
@@ -291,6 +292,7 @@ static void merge_kinds(struct rsc_accumulator *into, const struct rsc_accumulat
         if (!(from->kinds_seen >> k & 1)) continue;
         int alone = !rsc_accumulator_by_kind(from);
         row->cold += alone ? from->cold : from->kinds[k].cold;
+        row->invalidated += alone ? from->invalidated : from->kinds[k].invalidated;
         rsc_histogram_merge(&row->rd, alone ? &from->rd : &from->kinds[k].rd);
         if (alone && from->rd_capped) rsc_histogram_add(&row->rd, from->rd_cap, from->rd_capped);
     }
@@ -305,16 +307,19 @@ int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumul
         if (from->thread_count > 1 && i < from->thread_count) {
             row->references += from->threads[i].references;
             row->cold += from->threads[i].cold;
+            row->invalidated += from->threads[i].invalidated;
             rsc_histogram_merge(&row->rd, &from->threads[i].rd);
         } else if (i == 0) {
             row->references += from->references;
             row->cold += from->cold;
+            row->invalidated += from->invalidated;
             rsc_histogram_merge(&row->rd, &from->rd);
             if (from->rd_capped) rsc_histogram_add(&row->rd, from->rd_cap, from->rd_capped);
         }
     }
     into->references += from->references;
     into->cold += from->cold;
+    into->invalidated += from->invalidated;
     into->rd_capped += from->rd_capped;
     rsc_histogram_merge(&into->rd, &from->rd);
     rsc_histogram_merge(&into->ri, &from->ri);
@@ -386,6 +391,12 @@ static int fill_kinds(struct rsc_accumulator *sum, struct rsc_profile *profile) 
         rsc_histogram_merge(&row->rd_fine, &sum->kinds[k].rd);
     }
     return 0;
+}
+
+void rsc_accumulator_warn(const struct rsc_accumulator *sum, const struct rsc_log *log) {
+    if (sum->threads_seen > sum->thread_count)
+        rsc_log_line(log, RSC_LOG_WARNING, "%llu threads; only the first %u have rows of their own",
+                     (unsigned long long)sum->threads_seen, sum->thread_count);
 }
 
 struct rsc_profile *rsc_accumulator_profile(struct rsc_accumulator *sum, uint64_t distinct) {

@@ -122,6 +122,9 @@ void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *who, const
 /* Adds the counts of `from`, which has no phases. Returns 0 or RSC_ENOMEM. */
 int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumulator *from);
 
+/* Warns of threads that have no rows. */
+void rsc_accumulator_warn(const struct rsc_accumulator *sum, const struct rsc_log *log);
+
 /* Moves everything into a new profile, not sealed; the engine fills `made`. NULL: out of memory. */
 struct rsc_profile *rsc_accumulator_profile(struct rsc_accumulator *sum, uint64_t distinct);
 

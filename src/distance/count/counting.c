@@ -188,9 +188,7 @@ static int fill_top_lines(struct rsc_counting *counting, struct rsc_profile *pro
 
 struct rsc_profile *rsc_counting_profile(struct rsc_counting *counting, uint64_t distinct) {
     if (end_behind(counting) < 0) return NULL;
-    if (counting->sum.threads_seen > counting->sum.thread_count)
-        rsc_log_line(counting->log, RSC_LOG_WARNING, "%llu threads; only the first %u have rows of their own",
-                     (unsigned long long)counting->sum.threads_seen, counting->sum.thread_count);
+    rsc_accumulator_warn(&counting->sum, counting->log);
     struct rsc_profile *profile = rsc_accumulator_profile(&counting->sum, distinct);
     if (profile && fill_top_lines(counting, profile) < 0) {
         rsc_profile_free(profile);

@@ -107,7 +107,8 @@ static int next_batch(struct rsc_late_attribution *late) {
     return rsc_attribution_learn(late->attribution, &late->current->news) < 0 ? RSC_ENOMEM : 1;
 }
 
-int rsc_late_attribution_count(struct rsc_late_attribution *late, const uint64_t *outcomes, uint64_t count) {
+int rsc_late_attribution_count(struct rsc_late_attribution *late, const uint64_t *outcomes, uint64_t count,
+                               uint64_t *objects) {
     uint64_t lines[BLOCK];
     while (count) {
         uint32_t room = count < BLOCK ? (uint32_t)count : BLOCK;
@@ -122,18 +123,23 @@ int rsc_late_attribution_count(struct rsc_late_attribution *late, const uint64_t
             late->rd[i] = (uint32_t)outcomes[i];
             late->last_tag[i] = (uint32_t)(outcomes[i] >> 32);
         }
+        rsc_attribution_keep_objects(late->attribution, objects);
         if (rsc_attribution_count(late->attribution, &late->current->batch, 0, late->from, late->tag, late->rd,
                                   late->last_tag, part) < 0)
             return RSC_ENOMEM;
         outcomes += part;
+        if (objects) objects += part;
         count -= part;
     }
     return 0;
 }
 
-/* Processes the remaining batches, and fills the profile. Returns 0 or RSC_ENOMEM. */
-static int late_fill(struct rsc_late_attribution *late, struct rsc_profile *profile) {
-    int status;
+const struct rsc_attribution *rsc_late_attribution_of(const struct rsc_late_attribution *late) {
+    return late->attribution;
+}
+
+int rsc_late_fill(struct rsc_late_attribution *late, struct rsc_profile *profile) {
+    int status; /* the remaining batches have no references */
     while ((status = next_batch(late)) > 0) {
     }
     return status < 0 ? status : rsc_attribution_fill(late->attribution, profile);
@@ -171,10 +177,8 @@ int rsc_late_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags, co
                      struct rsc_profile **out, struct rsc_error *error) {
     *out = rsc_accumulator_profile(sum, sum->cold);
     if (!*out || rsc_profile_set_text(&(*out)->made.by, by) < 0 ||
-        rsc_profile_set_text(&(*out)->made.model, "single") < 0 || (tags->late && late_fill(tags->late, *out) < 0))
+        rsc_profile_set_text(&(*out)->made.model, "single") < 0 || (tags->late && rsc_late_fill(tags->late, *out) < 0))
         return rsc_fail_memory(error, "profile");
-    if (sum->threads_seen > sum->thread_count)
-        rsc_log_line(log, RSC_LOG_WARNING, "%llu threads; only the first %u have rows of their own",
-                     (unsigned long long)sum->threads_seen, sum->thread_count);
+    rsc_accumulator_warn(sum, log);
     return 0;
 }

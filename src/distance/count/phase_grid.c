@@ -52,6 +52,7 @@ void rsc_phase_part_count(struct rsc_phase_part *part, uint64_t first, const uin
         cell->references += upto - done;
         for (; done < upto; done++) {
             if (rd[done] == UINT32_MAX) cell->cold++;
+            else if (rd[done] == RSC_RD_INVALIDATED) cell->invalidated++;
             else cell->rd[rsc_bin_of_coarse(rd[done] < cap ? rd[done] : cap)]++;
         }
     }
@@ -60,6 +61,7 @@ void rsc_phase_part_count(struct rsc_phase_part *part, uint64_t first, const uin
 static void add_cell(struct rsc_phase_cell *into, const struct rsc_phase_cell *from) {
     into->references += from->references;
     into->cold += from->cold;
+    into->invalidated += from->invalidated;
     for (uint32_t bin = 0; bin < RSC_PHASE_BINS; bin++) into->rd[bin] += from->rd[bin];
 }
 
@@ -83,7 +85,8 @@ int rsc_phase_grid_end(struct rsc_phase_grid *grid, struct rsc_accumulator *sum)
     for (uint32_t i = 0; grid->cells && i <= grid->room && grid->cells[i].references; i++) {
         const struct rsc_phase_cell *cell = &grid->cells[i];
         struct rsc_phase_counts *phase = &sum->phases[i];
-        *phase = (struct rsc_phase_counts){.first = first, .references = cell->references, .cold = cell->cold};
+        *phase = (struct rsc_phase_counts){
+            .first = first, .references = cell->references, .cold = cell->cold, .invalidated = cell->invalidated};
         if (rsc_histogram_init(&phase->rd, RSC_BINS_COARSE) < 0) return RSC_ENOMEM;
         sum->phase_count++;
         memcpy(phase->rd.count, cell->rd, sizeof cell->rd);

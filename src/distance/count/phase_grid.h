@@ -16,7 +16,7 @@
 #define RSC_PHASE_BINS 252u /* of RSC_BINS_COARSE */
 
 struct rsc_phase_cell {
-    uint64_t references, cold;
+    uint64_t references, cold, invalidated;
     uint64_t rd[RSC_PHASE_BINS]; /* distances >= the cap are in the bin of the cap */
 };
 
@@ -41,7 +41,8 @@ void rsc_phase_part_free(struct rsc_phase_part *part);
 /* Empties `part` and makes it cover references begin to end - 1. Only uses grid->room. Returns 0 or RSC_ENOMEM. */
 int rsc_phase_part_start(struct rsc_phase_part *part, const struct rsc_phase_grid *grid, uint64_t begin, uint64_t end);
 
-/* Counts references first, first + 1, ...: distances (UINT32_MAX: cold); those >= `cap` count as cap. */
+/* Counts references first, first + 1, ...: distances (UINT32_MAX: cold; or RSC_RD_INVALIDATED); those >= `cap` count as
+ * cap. */
 void rsc_phase_part_count(struct rsc_phase_part *part, uint64_t first, const uint32_t *rd, uint32_t count,
                           uint64_t cap);
 

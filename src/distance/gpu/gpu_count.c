@@ -50,6 +50,7 @@ void rsc_gpu_count_free(struct rsc_gpu_count *count) {
     rsc_late_tags_free(&count->tags);
     free(count->who);
     free(count->outcomes);
+    free(count->objects);
 }
 
 int rsc_gpu_count_expect(struct rsc_gpu_count *count, const uint32_t *who, size_t references) {
@@ -105,7 +106,7 @@ static void count_piece(void *argument, size_t index) {
 
 static void attribute_chunk(void *argument) {
     struct rsc_gpu_count *count = argument;
-    int status = rsc_late_attribution_count(count->tags.late, count->outcomes, count->outcome_count);
+    int status = rsc_late_attribution_count(count->tags.late, count->outcomes, count->outcome_count, count->objects);
     pthread_mutex_lock(&count->lock);
     if (status < 0) count->status = status;
     pthread_mutex_unlock(&count->lock);
@@ -116,9 +117,11 @@ static int begin_attribution(struct rsc_gpu_count *count, const struct rsc_gpu_o
     rsc_pool_wait(count->pool); /* for the chunk before */
     if (outcomes->count > count->outcome_room) {
         free(count->outcomes);
+        free(count->objects);
         count->outcomes = malloc(outcomes->count * sizeof *count->outcomes);
-        count->outcome_room = count->outcomes ? outcomes->count : 0;
-        if (!count->outcomes) return RSC_ENOMEM;
+        count->objects = count->keep_objects ? malloc(outcomes->count * sizeof *count->objects) : NULL;
+        count->outcome_room = count->outcomes && (count->objects || !count->keep_objects) ? outcomes->count : 0;
+        if (!count->outcome_room) return RSC_ENOMEM;
     }
     for (uint32_t i = 0; i < outcomes->count; i++)
         count->outcomes[i] = rsc_outcome(outcomes->rd[i], outcomes->last_tag[i]);
@@ -139,6 +142,15 @@ int rsc_gpu_count_take(void *context, const struct rsc_gpu_outcomes *outcomes) {
     pthread_mutex_lock(&count->lock);
     int status = count->status;
     pthread_mutex_unlock(&count->lock);
+    return status;
+}
+
+int rsc_gpu_count_objects(struct rsc_gpu_count *count, const uint64_t **objects) {
+    rsc_pool_wait(count->pool);
+    pthread_mutex_lock(&count->lock);
+    int status = count->status;
+    pthread_mutex_unlock(&count->lock);
+    *objects = count->tags.late ? count->objects : NULL;
     return status;
 }
 

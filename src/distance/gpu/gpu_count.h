@@ -34,13 +34,15 @@ struct rsc_gpu_count {
     const struct rsc_gpu_outcomes *taking;
     uint64_t *outcomes; /* the chunk that is attributed; owned */
     size_t outcome_count, outcome_room;
+    int keep_objects;
+    uint64_t *objects; /* of its references, as numbered by objects.h; owned */
     int status; /* the first failure */
 };
 
 /* Whether options ask for more than the device counts, whatever the trace is like. */
 int rsc_gpu_count_wanted(const struct rsc_engine_options *options);
 
-/* `count` is zeroed but for its tags. `sum` has what was counted before, and belongs to the caller. Returns 0 or an
+/* `count` is zeroed but for its tags and keep_objects. `sum` has what was counted before, and belongs to the caller. Returns 0 or an
  * error; may be freed either way, and without it. */
 int rsc_gpu_count_init(struct rsc_gpu_count *count, struct rsc_accumulator *sum,
                        const struct rsc_engine_options *options, struct rsc_error *error);
@@ -51,6 +53,9 @@ int rsc_gpu_count_expect(struct rsc_gpu_count *count, const uint32_t *who, size_
 
 /* Counts the outcomes of the oldest references; for struct rsc_gpu_watch, `context` is the rsc_gpu_count. */
 int rsc_gpu_count_take(void *context, const struct rsc_gpu_outcomes *outcomes);
+
+/* The objects of the chunk just taken, with keep_objects; waits for them. NULL: not known. Returns 0 or RSC_ENOMEM. */
+int rsc_gpu_count_objects(struct rsc_gpu_count *count, const uint64_t **objects);
 
 /* After all outcomes: adds everything to the accumulator. Returns 0 or RSC_ENOMEM. */
 int rsc_gpu_count_end(struct rsc_gpu_count *count);

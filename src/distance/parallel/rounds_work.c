@@ -301,7 +301,8 @@ static void answer_slice(void *argument, size_t index) {
 static void attribute_round(void *argument) {
     struct rounds_engine *engine = argument;
     struct rounds_columns *columns = engine->attributing;
-    int status = stopped(engine) ? 0 : rsc_late_attribution_count(engine->tags.late, columns->line, columns->count);
+    int status =
+        stopped(engine) ? 0 : rsc_late_attribution_count(engine->tags.late, columns->line, columns->count, NULL);
     if (status < 0) rsc_rounds_fail(engine, status);
     pthread_mutex_lock(&engine->lock);
     engine->attributing = NULL;
