@@ -220,7 +220,8 @@ int rsc_engine_push(struct rsc_engine *engine, const struct rsc_batch *batch, st
 int rsc_engine_use_parts(struct rsc_engine *engine, struct rsc_trace *trace) {
     struct rsc_trace_info info;
     rsc_trace_get_info(trace, &info);
-    /* parts have no pcs */
+    /* parts have no pcs, and nobody counts the turns of threads in them, which these models report */
+    if (strcmp(engine->options.model, "single")) return 0;
     if (engine->options.attribute == 1 || (engine->options.attribute == 0 && info.has_pc)) return 0;
     return engine->kind->parts && rsc_trace_use_parts(trace, engine->kind->parts(engine->state));
 }
