@@ -8,8 +8,8 @@
  * Sizes cluster around tiles and chunks; shapes are all equal, all distinct,
  * cycles, chains of ever older previous uses, hot lines, far apart regions. Chunks
  * are of a fixed length or grow by themselves. Stacks have several line sizes,
- * samples of lines, or are kept per thread. Then the outcome of every reference; then HP-RDA on the device against
- * HP-RDA on the CPU, estimate and bounds.
+ * samples of lines, or are kept per thread. Then the outcome of every reference, of one stack and of private ones with
+ * what they take from each other; then HP-RDA on the device against HP-RDA on the CPU, estimate and bounds.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,6 +21,8 @@
 #include "distance/exact/exact_state.h"
 #include "distance/gpu/gpu_plugin.h"
 #include "distance/hprda/hprda.h"
+#include "multicore/coherent_stacks.h"
+#include "multicore/gpu_losses.h"
 
 extern const struct rsc_gpu_plugin *rsc_gpu_plugin(void);
 
@@ -85,6 +87,7 @@ static void on_the_cpu(struct wanted *wanted, const uint64_t *words, uint64_t co
 struct outcomes {
     uint32_t *rd, *last_tag;
     uint64_t *ri, taken;
+    struct rsc_sharing *sharing; /* NULL: one stack */
 };
 
 static int keep_outcomes(void *context, const struct rsc_gpu_outcomes *outcomes) {
@@ -94,6 +97,7 @@ static int keep_outcomes(void *context, const struct rsc_gpu_outcomes *outcomes)
         memcpy(all->last_tag + all->taken, outcomes->last_tag, outcomes->count * sizeof *all->last_tag);
     if (outcomes->ri) memcpy(all->ri + all->taken, outcomes->ri, outcomes->count * sizeof *all->ri);
     all->taken += outcomes->count;
+    if (all->sharing) rsc_gpu_count_losses(all->sharing, outcomes, NULL);
     return 0;
 }
 
@@ -180,10 +184,12 @@ static int compare(const struct rsc_gpu_result *got, const struct wanted *wanted
 /* Who used word i, as the upper half of an access's meta: kinds 0 to 4, of which 3 and 4 share a row, and 300 threads. */
 static uint32_t who_of(uint64_t i) { return (uint32_t)((i * 0x9E3779B97F4A7C15ull >> 40) % 300 << 8 | i * 7 % 5); }
 
-/* The words through the plugin in parts of any size, watched from word `from` on; exits on failure. */
+/* The words through the plugin in parts of any size, watched from word `from` on, as references of private stacks or (NULL)
+ * of one; exits on failure. */
 static void on_the_device(struct rsc_gpu_result *results, struct rsc_gpu_bounds *bounds, struct rsc_gpu_rows *rows,
                           const struct rsc_gpu_options *options, const uint64_t *words, uint64_t count,
-                          const struct rsc_gpu_watch *watch, uint64_t from, struct rsc_rng *rng) {
+                          const struct rsc_gpu_watch *watch, uint64_t from,
+                          const struct rsc_private_references *private_ones, struct rsc_rng *rng) {
     const struct rsc_gpu_plugin *plugin = rsc_gpu_plugin();
     char message[RSC_GPU_MESSAGE_BYTES];
     void *session;
@@ -203,7 +209,11 @@ static void on_the_device(struct rsc_gpu_result *results, struct rsc_gpu_bounds 
         if (watch && done < from && part > from - done) part = (size_t)(from - done);
         memcpy(block->words, words + done, part * sizeof *words);
         for (size_t i = 0; block->tags && i < part; i++) block->tags[i] = (uint32_t)(done + i);
-        for (size_t i = 0; i < part; i++) block->who[i] = who_of(done + i);
+        for (size_t i = 0; i < part; i++) {
+            const uint32_t who = private_ones ? private_ones->who[done + i] : 0;
+            block->who[i] = private_ones ? who << 1 | who >> 31 : who_of(done + i);
+        }
+        if (private_ones) memcpy(block->bytes, private_ones->bytes + done, part * sizeof *block->bytes);
         status = plugin->send(session, block, part, message);
         done += part;
     }
@@ -260,8 +270,8 @@ static uint64_t check_outcomes(unsigned long number, uint64_t seed, uint64_t *wo
     fill(&rng, words, length, 0);
     struct rsc_gpu_watch by_row = {.rows = 1};
     struct rsc_gpu_rows *rows = need(malloc(sizeof *rows));
-    on_the_device(result, NULL, NULL, &options, words, length, &watch, from, &rng);
-    on_the_device(result, NULL, rows, &options, words, length, &by_row, from, &rng);
+    on_the_device(result, NULL, NULL, &options, words, length, &watch, from, NULL, &rng);
+    on_the_device(result, NULL, rows, &options, words, length, &by_row, from, NULL, &rng);
     if (rsc_exact_init(&exact, rsc_simd_best(), 0) < 0 || rsc_exact_run(&exact, words, (uint32_t)length, rd, ri) < 0)
         need(NULL);
     int wrong = differ("outcomes", all.taken, from < length ? length - from : 0) |
@@ -286,6 +296,99 @@ static uint64_t check_outcomes(unsigned long number, uint64_t seed, uint64_t *wo
     free(ri);
     free(rows);
     return length - from;
+}
+
+/* ---- private stacks ---- */
+
+/* Stacks that take lines from each other more or less often; few bytes of a line, or all. */
+static void draw_references(struct rsc_private_references *references, struct rsc_rng *rng) {
+    uint64_t *bytes = need(malloc((references->count + 1ull) * sizeof *bytes));
+    uint32_t *who = need(malloc((references->count + 1ull) * sizeof *who));
+    uint32_t *tags = need(malloc((references->count + 1ull) * sizeof *tags)), stack = 0;
+    const uint64_t stacks = 1 + rsc_rng_below(rng, rsc_rng_below(rng, 4) ? 6 : 90);
+    const uint64_t writes = rsc_rng_below(rng, 101), stays = 1 + rsc_rng_below(rng, rsc_rng_below(rng, 2) ? 3 : 200);
+    for (uint32_t i = 0; i < references->count; i++) {
+        if (!rsc_rng_below(rng, stays)) stack = (uint32_t)rsc_rng_below(rng, stacks);
+        who[i] = stack | (rsc_rng_below(rng, 100) < writes ? RSC_PRIVATE_WRITES : 0);
+        bytes[i] = rsc_rng_below(rng, 30) ? 0xffull << 8 * rsc_rng_below(rng, 8) : ~0ull;
+        tags[i] = i;
+    }
+    references->bytes = bytes;
+    references->who = who;
+    references->tags = tags;
+}
+
+/* The exact engine's stacks; stacks are numbered as they come there, but any numbers will do. */
+static void stacks_on_the_cpu(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references,
+                              uint32_t *rd, uint64_t *ri, uint32_t *last_tag) {
+    if (rsc_coherent_stacks_init(stacks, rsc_simd_best(), 0, 0) < 0) need(NULL);
+    for (uint32_t i = 0; i < 90; i++)
+        if (rsc_coherent_stacks_add(stacks) == UINT32_MAX) need(NULL);
+    for (uint32_t done = 0; done < references->count; done += RSC_PRIVATE_BLOCK) {
+        const uint32_t left = references->count - done;
+        struct rsc_private_references part = {references->lines + done, references->who + done,
+                                              references->bytes + done, references->tags + done,
+                                              left < RSC_PRIVATE_BLOCK ? left : RSC_PRIVATE_BLOCK};
+        if (rsc_coherent_stacks_run(stacks, &part, rd + done, ri + done, last_tag + done) < 0) need(NULL);
+        rsc_sharing_name(&stacks->sharing, NULL);
+    }
+}
+
+static int compare_sharing(const struct rsc_sharing *got, const struct rsc_sharing *wanted) {
+    return differ("cells", got->cells.used, wanted->cells.used) | differ("lines", got->table.used, wanted->table.used) |
+           differ("matrix", memcmp(got->few, wanted->few, sizeof got->few) != 0, 0) |
+           differ("shared lines", memcmp(got->lines, wanted->lines, RSC_SHARING_LINES * sizeof *got->lines) != 0, 0);
+}
+
+/* Returns how many references were compared; exits where they differ. */
+static uint64_t check_private(unsigned long number, uint64_t seed, uint64_t *words, uint64_t longest, uint64_t tile,
+                              struct rsc_gpu_result *result) {
+    struct rsc_rng rng;
+    struct rsc_coherent_stacks stacks;
+    struct rsc_sharing sharing;
+    rsc_rng_seed(&rng, seed + 3, number);
+    struct rsc_gpu_options options = {.struct_bytes = sizeof options, .stack_count = 1, .private_stacks = 1};
+    if (rsc_rng_below(&rng, 2))
+        options.chunk_words = 1 + rsc_rng_below(&rng, longest / (1 + rsc_rng_below(&rng, 8)) + 1);
+    uint64_t length = awkward_size(&rng, tile, options.chunk_words ? options.chunk_words : 4 * tile, longest);
+    fill(&rng, words, length, 0);
+    for (uint64_t i = 0; i < length; i++) words[i] >>= 6; /* lines of a stack end at 2^58 */
+    struct rsc_private_references references = {.lines = words, .count = (uint32_t)length};
+    draw_references(&references, &rng);
+    struct outcomes all = {.rd = need(malloc((length + 1) * sizeof *all.rd)),
+                           .last_tag = need(malloc((length + 1) * sizeof *all.last_tag)),
+                           .ri = need(malloc((length + 1) * sizeof *all.ri)),
+                           .sharing = &sharing};
+    struct rsc_gpu_watch watch = {.tags = 1, .intervals = 1, .take = keep_outcomes, .context = &all};
+    uint32_t *rd = need(malloc((length + 1) * sizeof *rd)), *last_tag = need(malloc((length + 1) * sizeof *last_tag));
+    uint64_t *ri = need(malloc((length + 1) * sizeof *ri));
+    if (rsc_sharing_init(&sharing) < 0) need(NULL);
+    stacks_on_the_cpu(&stacks, &references, rd, ri, last_tag);
+    on_the_device(result, NULL, NULL, &options, words, length, &watch, 0, &references, &rng);
+    int wrong = differ("outcomes", all.taken, length) | differ("distinct", result->distinct, stacks.copies.lines) |
+                compare_sharing(&sharing, &stacks.sharing);
+    for (uint64_t i = 0; i < length && !wrong; i++)
+        wrong = differ("distance", all.rd[i], rd[i]) | differ("tag", all.last_tag[i], last_tag[i]) |
+                differ("interval", all.ri[i], ri[i]);
+    if (wrong) {
+        fprintf(stderr,
+                "gpu_check: seed %" PRIu64 ", private stacks of trace %lu: %" PRIu64 " words in chunks of %" PRIu64
+                "\n",
+                seed, number, length, options.chunk_words);
+        exit(1);
+    }
+    rsc_coherent_stacks_free(&stacks);
+    rsc_sharing_free(&sharing);
+    free((void *)references.bytes);
+    free((void *)references.who);
+    free((void *)references.tags);
+    free(all.rd);
+    free(all.last_tag);
+    free(all.ri);
+    free(rd);
+    free(last_tag);
+    free(ri);
+    return length;
 }
 
 /* ---- HP-RDA ---- */
@@ -332,7 +435,7 @@ static uint64_t check_hprda(unsigned long number, uint64_t seed, uint64_t *words
     uint64_t length =
         awkward_size(&rng, 64 * options.hprda.local, options.hprda.fragment ? options.hprda.fragment : 1000, longest);
     fill(&rng, words, length, rsc_rng_below(&rng, 8) ? 6 : 4); /* 4: four lines to one, runs */
-    on_the_device(result, bounds, NULL, &options, words, length, NULL, 0, &rng);
+    on_the_device(result, bounds, NULL, &options, words, length, NULL, 0, NULL, &rng);
     const struct rsc_hprda_options wanted = {
         .local = options.hprda.local, .fragment = options.hprda.fragment, .no_adjust = (int)options.hprda.no_adjust};
     if (rsc_hprda_init(&hprda, &wanted) < 0) need(NULL);
@@ -374,7 +477,7 @@ int main(int count, char **arguments) {
         uint64_t length = awkward_size(&rng, tile, options.chunk_words ? options.chunk_words : 4 * tile, longest);
         fill(&rng, words, length, 6);
         choose_lines(&rng, &options, words, length);
-        on_the_device(results, NULL, NULL, &options, words, length, NULL, 0, &rng);
+        on_the_device(results, NULL, NULL, &options, words, length, NULL, 0, NULL, &rng);
         for (uint32_t i = 0; i < options.stack_count; i++) {
             on_the_cpu(wanted, words, length, &options, &options.stacks[i]);
             if (compare(&results[i], wanted)) {
@@ -392,6 +495,9 @@ int main(int count, char **arguments) {
     references = 0;
     for (unsigned long t = 0; t < traces; t++) references += check_outcomes(t, seed, words, longest, tile, results);
     printf("outcomes: %lu traces, %" PRIu64 " references: identical\n", traces, references);
+    references = 0;
+    for (unsigned long t = 0; t < traces; t++) references += check_private(t, seed, words, longest, tile, results);
+    printf("private stacks: %lu traces, %" PRIu64 " references: identical\n", traces, references);
     struct rsc_gpu_bounds *bounds = need(malloc(sizeof *bounds));
     references = 0;
     for (unsigned long t = 0; t < traces; t++) references += check_hprda(t, seed, words, longest, results, bounds);

@@ -25,6 +25,7 @@
 #include "emulated.h"
 #include "hprda.cu"
 #include "plugin.cu"
+#include "private_stacks.cu"
 #include "session.cu"
 
 extern "C" __attribute__((visibility("default"))) void rsc_emulated_device(int devices, size_t memory_bytes, long fail_after) {

@@ -38,6 +38,10 @@ static int open_session(void **session, const rsc_gpu_options *options, char *me
         snprintf(message, RSC_GPU_MESSAGE_BYTES, "gpu engine: hp-rda is for one stack of all lines, local traces of 2 to 65536");
         return RSC_EINVAL;
     }
+    if (options->private_stacks && (options->stack_count > 1 || options->stacks[0].sampled || options->per_thread || hprda.on)) {
+        snprintf(message, RSC_GPU_MESSAGE_BYTES, "gpu engine: private stacks are of all lines of one size");
+        return RSC_EINVAL;
+    }
     return guarded(message, [&] { *session = new Session(*options); });
 }
 static Session *in_use(void *session) {

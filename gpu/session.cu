@@ -8,6 +8,7 @@
 #include <reusescope/error.h>
 
 #include "hprda.h"
+#include "private_stacks.h"
 #include "session_state.h"
 
 static const u64 BLOCK_WORDS_MOST = 1ull << 17; /* 1 MiB: from there on the bus is at its full rate */
@@ -44,6 +45,8 @@ Session::Session(const rsc_gpu_options &options) : options_(options) {
             hprda_ = new Hprda(options_, processors_, compute_stream_);
             hprda_->phase = [](void *session, u32 number) { ((Session *)session)->phase(number); };
             hprda_->phase_context = this;
+        } else if (options_.private_stacks) {
+            private_ = new PrivateStacks(options_, processors_, compute_stream_);
         } else {
             make_stacks();
         }
@@ -67,6 +70,7 @@ void Session::release() {
     for (Stack *stack : stacks_) delete stack;
     delete work_;
     delete hprda_;
+    delete private_;
     for (Block *block : blocks_) delete block;
     for (void *memory : slabs_) (void)cudaFreeHost(memory);
     for (Found &found : found_)
@@ -123,13 +127,14 @@ void Session::begin() {
     budget_ = (free_bytes - free_bytes / 16) / std::max(1u, open_sessions.load());
     if (options_.memory_bytes) budget_ = std::min<size_t>(budget_, options_.memory_bytes);
     /* a chunk takes its two copies and its share of the work space, which also has to hold the carried lines */
-    u64 per_word = 2 * word_bytes() + bytes_per_position(true);
+    u64 per_word = 2 * word_bytes() + (private_ ? PrivateStacks::bytes_per_reference() : bytes_per_position(true));
     chunk_words_ = options_.chunk_words ? options_.chunk_words : std::min<u64>(CHUNK_MOST, budget_ / per_word / 4);
     if (chunk_words_ < 1 || chunk_words_ > POSITIONS_MOST / 2 || chunk_words_ > budget_ / per_word)
         fail(RSC_ENOMEM, "gpu engine: %.1f MiB of device memory do not hold a chunk of %llu references, %llu bytes each",
              (double)budget_ / (1 << 20), (unsigned long long)std::max<u64>(1, chunk_words_), (unsigned long long)per_word);
     block_words_ = std::min(BLOCK_WORDS_MOST, chunk_words_);
     if (hprda_) hprda_->set_budget(budget_ - 2 * chunk_words_ * word_bytes(), chunk_words_);
+    if (private_) private_->set_budget(budget_ - 2 * chunk_words_ * word_bytes());
     begun_ = true;
 }
 
@@ -141,7 +146,7 @@ void Session::reserve(u64 words, u64 lines) {
     lines = std::min<u64>(lines, POSITIONS_MOST / 2);
     u64 copied = options_.chunk_words ? words : std::min(words, steady_words(lines));
     for (Chunk &chunk : chunks_) chunk.words.ensure(copied, "chunk");
-    if (!hprda_ && (words + lines) * bytes_per_position(false) < budget_ / 2) ensure_work((u32)(words + lines), false);
+    if (!hprda_ && !private_ && (words + lines) * bytes_per_position(false) < budget_ / 2) ensure_work((u32)(words + lines), false);
     for (Stack *stack : stacks_) {
         if (stack->carried || lines > budget_ / 8 / 20) continue;
         stack->carry_ids.ensure(lines * sizeof(u32), "carried lines");
@@ -163,7 +168,7 @@ template <class T> static T *page_locked(u64 count) {
  */
 void Session::add_blocks(bool tags) {
     const u64 room = (block_words_ + 15) / 16 * 16; /* columns begin on cache lines */
-    const u64 bytes = room * (sizeof(u64) + sizeof(u32) + (tags ? sizeof(u32) : 0));
+    const u64 bytes = room * ((private_ ? 2 : 1) * sizeof(u64) + (tags ? 2 : 1) * sizeof(u32));
     unsigned char *slab = page_locked<unsigned char>(SLAB_BLOCKS * bytes);
     std::lock_guard<std::mutex> hold(lock_);
     slabs_.push_back(slab);
@@ -172,8 +177,9 @@ void Session::add_blocks(bool tags) {
         blocks_.push_back(block);
         check(cudaEventCreateWithFlags(&block->copied, cudaEventDisableTiming | cudaEventBlockingSync), "event");
         events_.push_back(block->copied);
-        u32 *who = (u32 *)(slab + room * sizeof(u64));
-        block->columns = {(u64 *)slab, tags ? who + room : nullptr, who, block_words_};
+        u64 *words = (u64 *)slab, *used = private_ ? words + room : nullptr;
+        u32 *who = (u32 *)(words + (private_ ? 2 : 1) * room);
+        block->columns = {words, tags ? who + room : nullptr, who, used, block_words_};
         unused_.push_back(block);
     }
 }
@@ -212,7 +218,8 @@ void Session::send(rsc_gpu_block *columns, size_t count) {
     Block *block = (Block *)columns;
     if (count > columns->room) fail(RSC_EINVAL, "gpu engine: more words than the block has");
     if (watch_.tags && !columns->tags) fail(RSC_EINVAL, "gpu engine: a block from before words had tags");
-    copy_words({columns->words, watch_.tags ? columns->tags : nullptr, watch_.rows ? columns->who : nullptr}, count, false);
+    copy_words({columns->words, watch_.tags ? columns->tags : nullptr, has_who() ? columns->who : nullptr, columns->bytes}, count,
+               false);
     check(cudaEventRecord(block->copied, copy_stream_), "event");
     std::lock_guard<std::mutex> hold(lock_);
     copying_.push_back(block);
@@ -220,8 +227,8 @@ void Session::send(rsc_gpu_block *columns, size_t count) {
 
 void Session::push(const u64 *words, u64 count) {
     begin();
-    if (watch_.tags || watch_.rows) fail(RSC_EINVAL, "gpu engine: words without tags");
-    copy_words({words, nullptr, nullptr}, count, true);
+    if (watch_.tags || has_who()) fail(RSC_EINVAL, "gpu engine: words without tags");
+    copy_words({words, nullptr, nullptr, nullptr}, count, true);
 }
 
 /* How many words the next chunk is to have; `coming` are known to follow (0: not known). */
@@ -229,6 +236,7 @@ u64 Session::next_target(u64 coming) const {
     if (options_.chunk_words) return chunk_words_;
     u64 carried = 0;
     for (const Stack *stack : stacks_) carried = std::max<u64>(carried, stack->carried);
+    if (private_) carried = private_->carried();
     u64 target = chunks_begun_ ? steady_words(carried) : CHUNK_FIRST;
     if (coming && coming < 2 * target) target = std::max({coming / 2, CHUNK_FIRST, carried});
     return std::min(target, chunk_words_);
@@ -242,7 +250,8 @@ void Session::make_room(Chunk &chunk) {
         chunk.words.allocate(std::max(room, chunk.target), "chunk");
     }
     if (watch_.tags && chunk.tags.room() < chunk.words.room()) chunk.tags.allocate(chunk.words.room(), "chunk");
-    if (watch_.rows && chunk.who.room() < chunk.words.room()) chunk.who.allocate(chunk.words.room(), "chunk");
+    if (private_ && chunk.bytes.room() < chunk.words.room()) chunk.bytes.allocate(chunk.words.room(), "chunk");
+    if (has_who() && chunk.who.room() < chunk.words.room()) chunk.who.allocate(chunk.words.room(), "chunk");
 }
 
 template <class T> static void copy_column(T *to, const T *from, u64 count, cudaStream_t stream) {
@@ -261,6 +270,7 @@ void Session::copy_words(Words from, u64 count, bool all_there) {
         copy_column(chunk.words.at() + chunk.filled, from.words, part, copy_stream_);
         copy_column(chunk.tags.at() + chunk.filled, from.tags, part, copy_stream_);
         copy_column(chunk.who.at() + chunk.filled, from.who, part, copy_stream_);
+        copy_column(chunk.bytes.at() + chunk.filled, from.bytes, part, copy_stream_);
         chunk.filled += part;
         from = from.after(part);
         count -= part;
@@ -287,8 +297,10 @@ void Session::compute_waiting(Chunk &chunk) {
     check(cudaEventRecord(chunk.ready, look_stream_), "event");
     check(cudaEventSynchronize(chunk.ready), "copying to the device");
     if (hprda_) hprda_->take(chunk.words.at(), (u32)chunk.filled, chunk.consumed);
+    else if (private_)
+        private_->take(chunk.words.at(), chunk.bytes.at(), chunk.who.at(), chunk.tags.at(), (u32)chunk.filled, chunk.consumed);
     else
-        compute({chunk.words.at(), watch_.tags ? chunk.tags.at() : nullptr, watch_.rows ? chunk.who.at() : nullptr},
+        compute({chunk.words.at(), watch_.tags ? chunk.tags.at() : nullptr, watch_.rows ? chunk.who.at() : nullptr, nullptr},
                 chunk.filled, chunk.consumed);
     chunk.waiting = false;
     chunk.filled = 0;
@@ -296,13 +308,13 @@ void Session::compute_waiting(Chunk &chunk) {
 
 void Session::push_device(const u64 *words, u64 count) {
     begin();
-    if (watch_.tags || watch_.rows) fail(RSC_EINVAL, "gpu engine: words without tags");
+    if (watch_.tags || has_who()) fail(RSC_EINVAL, "gpu engine: words without tags");
     while (count) {
         u64 part = std::min(count, chunk_words_);
         look_for_regions(words, part);
         check(cudaStreamSynchronize(look_stream_), "reading lines");
         if (hprda_) hprda_->take(words, (u32)part, chunks_[0].consumed);
-        else compute({words, nullptr, nullptr}, part, chunks_[0].consumed);
+        else compute({words, nullptr, nullptr, nullptr}, part, chunks_[0].consumed);
         words += part;
         count -= part;
     }
@@ -312,6 +324,13 @@ void Session::push_device(const u64 *words, u64 count) {
 
 /* Of one stack of all lines, as the plugin's table promises. */
 void Session::watch(const rsc_gpu_watch &watch, rsc_gpu_result *so_far) {
+    if (private_ && !watch_.take && watch.take && !chunks_begun_) {
+        std::lock_guard<std::mutex> hold(lock_);
+        watch_ = watch;
+        private_->watch(watch);
+        memset(so_far, 0, sizeof *so_far);
+        return;
+    }
     if (hprda_ || options_.per_thread || stacks_.size() != 1 || stacks_[0]->options.sampled || watch_.take ||
         (watch_.rows && watch.rows))
         fail(RSC_EINVAL, "gpu engine: outcomes are for one stack of all lines");
@@ -372,6 +391,7 @@ void Session::compute_all() {
         if (!chunk.waiting) check(cudaEventRecord(chunk.copied, copy_stream_), "event");
         compute_waiting(chunk);
     }
+    if (private_) private_->hand_over();
     for (u32 i = 0; i < 2; i++) take_found(found_[(next_found_ + i) % 2]); /* the older one first */
     check(cudaStreamSynchronize(copy_stream_), "copying to the device");
 }
@@ -385,6 +405,10 @@ void Session::results(rsc_gpu_result *results) {
     if (hprda_) {
         memset(results, 0, sizeof *results);
         hprda_->finish(*results);
+    }
+    if (private_) {
+        memset(results, 0, sizeof *results);
+        private_->fill(*results);
     }
     for (size_t i = 0; i < stacks_.size(); i++) {
         Stack &stack = *stacks_[i];

@@ -78,6 +78,7 @@ struct Work;  /* work space of the kernels, shared by the stacks */
 struct PassArguments;
 struct Clock;
 class Hprda;  /* takes the chunks instead of stacks; hprda.h */
+class PrivateStacks; /* the same; private_stacks.h */
 
 class Session {
   public:
@@ -100,6 +101,7 @@ class Session {
     struct Chunk {
         DeviceArray<u64> words;
         DeviceArray<u32> tags, who;
+        DeviceArray<u64> bytes;
         u64 filled = 0, target = 0;
         cudaEvent_t copied, ready, consumed;
         bool waiting = false; /* copied, not yet computed */
@@ -112,8 +114,10 @@ class Session {
     struct Words {
         const u64 *words;
         const u32 *tags, *who;
+        const u64 *bytes;
         Words after(u64 count) const {
-            return {words + count, tags ? tags + count : nullptr, who ? who + count : nullptr};
+            return {words + count, tags ? tags + count : nullptr, who ? who + count : nullptr,
+                    bytes ? bytes + count : nullptr};
         }
     };
     /* Outcomes of a round, page-locked. */
@@ -137,7 +141,11 @@ class Session {
     void results(rsc_gpu_result *results);
     void make_found(Found &found, u32 count);
     void take_found(Found &found);
-    u64 word_bytes() const { return sizeof(u64) + (watch_.tags ? sizeof(u32) : 0) + (watch_.rows ? sizeof(u32) : 0); }
+    u64 word_bytes() const {
+        return sizeof(u64) + (watch_.tags ? sizeof(u32) : 0) + (has_who() ? sizeof(u32) : 0) +
+               (private_ ? sizeof(u64) : 0);
+    }
+    bool has_who() const { return watch_.rows || private_; }
     void chunk_is_full();
     void compute_waiting(Chunk &chunk);
     void phase(u32 number);
@@ -188,6 +196,7 @@ class Session {
     std::vector<Stack *> stacks_;
     Work *work_ = nullptr;
     Hprda *hprda_ = nullptr;
+    PrivateStacks *private_ = nullptr;
     u32 *host_counts_ = nullptr; /* page-locked: last uses, reuses, kept; regions of each stack */
     std::vector<cudaEvent_t> marks_; /* timing: phase events in order */
     std::vector<u32> mark_phases_;

@@ -1,4 +1,4 @@
-/* sort.cuh - the stable sort and the running sum: CUB's on the device, the standard library's in the emulation. */
+/* sort.cuh - the stable sort, the running sum and running joins: CUB's on the device, the standard library's in the emulation. */
 #ifndef RSC_GPU_SORT_CUH
 #define RSC_GPU_SORT_CUH
 
@@ -39,6 +39,17 @@ static inline cudaError_t running_sum(void *temporary, size_t *bytes, const u32 
     }
     return emulated::call();
 }
+
+/* values[i] = join(values[i - 1], values[i]), for an operator that is associative. */
+template <class Value, class Join>
+static cudaError_t running_join(void *temporary, size_t *bytes, Value *values, u32 count, Join join, cudaStream_t) {
+    if (!temporary) {
+        *bytes = 1;
+        return cudaSuccess;
+    }
+    for (u32 i = 1; i < count; i++) values[i] = join(values[i - 1], values[i]);
+    return emulated::call();
+}
 #else
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -52,6 +63,11 @@ static cudaError_t sort_pairs(void *temporary, size_t *bytes, const Key *keys, K
 static inline cudaError_t running_sum(void *temporary, size_t *bytes, const u32 *in, u32 *out, u32 count,
                                       cudaStream_t stream) {
     return cub::DeviceScan::ExclusiveSum(temporary, *bytes, in, out, count, stream);
+}
+
+template <class Value, class Join>
+static cudaError_t running_join(void *temporary, size_t *bytes, Value *values, u32 count, Join join, cudaStream_t stream) {
+    return cub::DeviceScan::InclusiveScan(temporary, *bytes, values, values, join, count, stream);
 }
 #endif
 

@@ -2,8 +2,9 @@
  * engine_bench.c - the library's engines on a file of addresses, from opening it to
  * the profile: the exact engine, the parallel one where this build has it, and the
  * gpu one (with REUSESCOPE_GPU_PLUGIN the path of the plugin). All profiles must be
- * the same. At the end two engines of each kind take the file side by side, for lines
- * of 64 and of 4096 bytes: they share the device.
+ * the same. Then two engines of each kind take the file side by side, for lines of 64
+ * and of 4096 bytes: they share the device. At the end private stacks of eight threads
+ * that take turns of 50 references, a quarter of them writes.
  *
  *     engine_bench RAW64_FILE [WORKERS]
  */
@@ -27,10 +28,10 @@ static double now(void) {
 static uint64_t addr[BATCH], meta[BATCH];
 
 /* NULL where this build has no such engine, or it fails. */
-static struct rsc_profile *analyse(const char *path, const char *name, uint32_t workers, double *opening,
-                                   double *seconds) {
+static struct rsc_profile *analyse(const char *path, const char *name, const char *model, uint32_t workers,
+                                   double *opening, double *seconds) {
     struct rsc_engine_options options = {
-        .struct_bytes = sizeof options, .engine = name, .workers = workers, .attribute = 2};
+        .struct_bytes = sizeof options, .engine = name, .model = model, .workers = workers, .attribute = 2};
     struct rsc_engine *engine;
     struct rsc_profile *profile = NULL;
     struct rsc_error error;
@@ -58,6 +59,9 @@ static struct rsc_profile *analyse(const char *path, const char *name, uint32_t 
 
 static int same(const struct rsc_profile *a, const struct rsc_profile *b) {
     return a->references == b->references && a->cold == b->cold && a->distinct == b->distinct &&
+           a->invalidated == b->invalidated && a->sharing_count == b->sharing_count &&
+           a->false_sharing_count == b->false_sharing_count &&
+           (!a->sharing_count || !memcmp(a->sharing, b->sharing, a->sharing_count * sizeof *a->sharing)) &&
            a->rd_list_count == b->rd_list_count && a->ri_list_count == b->ri_list_count &&
            !memcmp(a->rd_list, b->rd_list, a->rd_list_count * sizeof *a->rd_list) &&
            !memcmp(a->ri_list, b->ri_list, a->ri_list_count * sizeof *a->ri_list);
@@ -97,6 +101,31 @@ static int two_line_sizes(const char *path) {
     return wrong;
 }
 
+static int private_stacks(const char *path) {
+    static const char *const names[] = {"exact", "gpu", "gpu"};
+    struct rsc_profile *truth = NULL;
+    int wrong = 0;
+    for (uint32_t i = 0; i < BATCH; i++)
+        meta[i] = rsc_meta(8, (i * 2654435761u) >> 30 ? RSC_READ : RSC_WRITE, i / 50 % 8);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        double opening = 0, seconds = 0;
+        struct rsc_profile *profile = analyse(path, names[i], "private", 1, &opening, &seconds);
+        if (!profile) continue;
+        int differs = truth && !same(truth, profile);
+        printf("    %-9s private stacks of 8 threads: %8.1f M refs/s, %.0f %% invalidated%s\n", names[i],
+               (double)profile->references / seconds / 1e6,
+               100.0 * (double)profile->invalidated / (double)profile->references,
+               !truth    ? ""
+               : differs ? "  DIFFERENT"
+                         : ", the same profile");
+        wrong |= differs;
+        if (truth) rsc_profile_free(profile);
+        else truth = profile;
+    }
+    rsc_profile_free(truth);
+    return wrong;
+}
+
 int main(int count, char **arguments) {
     if (count < 2) {
         fprintf(stderr, "usage: engine_bench RAW64_FILE [WORKERS]\n");
@@ -111,7 +140,8 @@ int main(int count, char **arguments) {
     printf("%s, through the library\n", arguments[1]);
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
         double opening = 0, seconds = 0;
-        struct rsc_profile *profile = analyse(arguments[1], engines[i].name, engines[i].workers, &opening, &seconds);
+        struct rsc_profile *profile =
+            analyse(arguments[1], engines[i].name, NULL, engines[i].workers, &opening, &seconds);
         if (!profile) continue;
         int differs = truth && !same(truth, profile);
         printf("    %-9s %u workers: %8.1f M refs/s, opened in %.3f s%s\n", engines[i].name, engines[i].workers,
@@ -124,5 +154,6 @@ int main(int count, char **arguments) {
         else truth = profile;
     }
     rsc_profile_free(truth);
-    return wrong | two_line_sizes(arguments[1]);
+    wrong |= two_line_sizes(arguments[1]);
+    return wrong | private_stacks(arguments[1]);
 }

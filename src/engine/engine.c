@@ -64,6 +64,7 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
 static int settle_private(struct rsc_engine *engine, struct rsc_error *error) {
     engine->options.model = "private";
     if (rsc_engine_spec_is_exact(&engine->spec)) engine->kind = &rsc_engine_private;
+    if (engine->kind == &rsc_engine_gpu) engine->kind = &rsc_engine_gpu_private;
     if (!(engine->kind->can & RSC_CAN_PRIVATE))
         return rsc_fail(error, RSC_EINVAL, "the %s engine has no private stacks: take exact", engine->kind->name);
     return 0;

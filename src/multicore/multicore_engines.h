@@ -6,6 +6,7 @@
 
 extern const struct rsc_engine_kind rsc_engine_sampled;
 extern const struct rsc_engine_kind rsc_engine_private; /* used by exact and auto for model "private" */
+extern const struct rsc_engine_kind rsc_engine_gpu_private; /* by gpu */
 
 /*
  * For the state of rsc_engine_private, before its first batch: its numbers are those of this state of rsc_engine_exact,

@@ -41,6 +41,32 @@ the same
 the same
 the same
 
+# Private stacks: lines taken from other threads, shared and falsely shared; and the turns of threads, however many decode.
+$ reusescope gen zipf,lines=500,threads=4,write=0.3 -n 30000 --seed 9 -o shared.rsct -q
+$ for n in 1 3; do for m in private shared both; do gpu shared.rsct -q -o gpu.json --threads $n --model $m; reusescope analyze shared.rsct -q -o exact.json --model $m; same gpu.json exact.json; done; done
+the same
+the same
+the same
+the same
+the same
+the same
+$ grep -c '"by":"gpu"' gpu.json; grep -c '"invalidated":[1-9]' gpu.json; grep -c '"false_sharing":' gpu.json; grep -c '"turns":' gpu.json
+2
+7
+2
+2
+$ for t in shared.rsct many.rsct; do gpu $t -q -o gpu.json --model private --cores 0-1,2+7 --phases 7 --bins 10 --max-distance 200; reusescope analyze $t -q -o exact.json --model private --cores 0-1,2+7 --phases 7 --bins 10 --max-distance 200; same gpu.json exact.json; done
+the same
+the same
+$ gpu shared.rsct -q -o gpu.json --model private --line 64,4096; reusescope analyze shared.rsct -q -o exact.json --model private --line 64,4096; same gpu.json exact.json
+the same
+$ gpu shared.rsct -o not.json --model private --top-lines 4
+reusescope: the gpu engine cannot do top lines
+[2]
+$ RSC_EMULATED_MEMORY=400000 gpu many.rsct -o not.json --model private
+reusescope: gpu engine: too many lines in private stacks for the device: 958 so far, at 333 bytes each, and a chunk, at 437 bytes a reference, do not fit 0.4 MiB; take a larger --line, or --engine exact
+[1]
+
 # A program's recording: code, pairs, objects and call paths.
 $ reusescope run --trace true.rsct -q -o not-used.data -- /bin/true; rm not-used.data
 $ gpu true.rsct -q -o gpu.json; reusescope analyze true.rsct -q -o exact.json; same gpu.json exact.json; grep -c '"pairs":' gpu.json
@@ -60,6 +86,10 @@ made by     gpu, from trace
 # A running program.
 $ REUSESCOPE_GPU_PLUGIN=$emulated reusescope run --engine gpu -q -o run.json -- /bin/true; grep -cE '"by":"gpu","source":"(valgrind|qemu)"' run.json
 1
+$ REUSESCOPE_GPU_PLUGIN=$emulated reusescope run --engine gpu --model private -q -o run.json -- /bin/true; grep -cE '"by":"gpu".*"model":"private"' run.json
+1
+$ gpu true.rsct -q -o gpu.json --model private; reusescope analyze true.rsct -q -o exact.json --model private; same gpu.json exact.json
+the same
 
 $ REUSESCOPE_GPU_PLUGIN=$emulated $SOURCE/bench/gpu-online --tool $tool --rounds 1 --engines exact,gpu,gpu:device=7 -- /bin/true
 engine          seconds  M accesses     M/s  waited, s  of its time

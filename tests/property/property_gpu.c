@@ -1,6 +1,6 @@
 /*
  * property_gpu.c - the gpu engine against the exact one: the same profile, bit for bit, with
- * threads, kinds, phases, a second binning, code and data. And hp-rda on the device against
+ * threads, kinds, phases, a second binning, code and data, of one stack and of private ones. And hp-rda on the device against
  * itself on the CPU. The plugin is the one with an emulated device, whose kernels are the
  * device's own.
  */
@@ -13,6 +13,7 @@
 #include <reusescope/reusescope.h>
 
 #include "distance/gpu/gpu_load.h"
+#include "multicore/multicore_engines.h"
 #include "property/traced.h"
 
 #ifndef RSC_EMULATED_PLUGIN
@@ -58,6 +59,52 @@ static void test_random_traces(void **state) {
         end_in_a_crowd(&traced, &rng);
         struct rsc_profile *exact = traced_profile(&rsc_engine_exact, &options, NULL, 0, &traced, &rng);
         struct rsc_profile *gpu = traced_profile(&rsc_engine_gpu, &options, NULL, 0, &traced, &rng);
+        check_same(exact, gpu);
+        rsc_profile_free(exact);
+        rsc_profile_free(gpu);
+        traced_free(&traced);
+    }
+}
+
+/* Threads that share lines all the time: most references are to a few lines, which any thread may write to. */
+static void share_lines(struct traced *traced, struct rsc_rng *rng) {
+    struct random_trace *trace = &traced->trace;
+    const uint64_t lines = 1 + rsc_rng_below(rng, 60), threads = 1 + rsc_rng_below(rng, rsc_rng_below(rng, 8) ? 5 : 40);
+    const uint64_t writes = rsc_rng_below(rng, 100), elsewhere = 1 + rsc_rng_below(rng, 20);
+    for (uint32_t i = 0; i < trace->count; i++) {
+        enum rsc_kind kind = rsc_rng_below(rng, 100) < writes ? RSC_WRITE : RSC_READ;
+        uint32_t size =
+            (uint32_t)rsc_rng_below(rng, 20) ? 1 + (uint32_t)rsc_rng_below(rng, 8) : rsc_meta_size(trace->meta[i]);
+        trace->meta[i] = rsc_meta(size, kind, (uint32_t)rsc_rng_below(rng, threads));
+        if (rsc_rng_below(rng, elsewhere)) trace->addr[i] = 64 * rsc_rng_below(rng, lines) + rsc_rng_below(rng, 64);
+    }
+}
+
+/* Private stacks: also the sharing matrix, and falsely shared lines with their places and objects. */
+static void test_private(void **state) {
+    (void)state;
+    static const char *const cores[] = {NULL, NULL, "0-1", "0+2,1+3", "1-2,0+3"};
+    uint64_t seed = property_seed();
+    unsigned long traces = property_traces(400);
+    for (unsigned long t = 0; t < traces; t++) {
+        struct rsc_rng rng;
+        struct traced traced;
+        rsc_rng_seed(&rng, seed + 77, t);
+        struct rsc_engine_options options = {
+            .struct_bytes = sizeof options,
+            .line_bytes = rsc_rng_below(&rng, 3) ? 64 : 1u << rsc_rng_below(&rng, 13),
+            .phases = rsc_rng_below(&rng, 3) ? 0 : 1 + (uint32_t)rsc_rng_below(&rng, 20),
+            .max_distance = rsc_rng_below(&rng, 3) ? 0 : 1 + rsc_rng_below(&rng, 200),
+            .bins_per_octave = rsc_rng_below(&rng, 3) ? 0 : 1 + (uint32_t)rsc_rng_below(&rng, 64),
+            .attribute = rsc_rng_below(&rng, 2) ? 0 : 1 + (uint32_t)rsc_rng_below(&rng, 2),
+            .no_ri = rsc_rng_below(&rng, 4) == 0,
+            .cores = cores[rsc_rng_below(&rng, sizeof cores / sizeof *cores)],
+            .workers = 1,
+        };
+        traced_make(&traced, &rng, options.line_bytes < 64 ? 3 * options.line_bytes + 2 : 2000);
+        if (rsc_rng_below(&rng, 4)) share_lines(&traced, &rng);
+        struct rsc_profile *exact = traced_profile(&rsc_engine_private, &options, NULL, 0, &traced, &rng);
+        struct rsc_profile *gpu = traced_profile(&rsc_engine_gpu_private, &options, NULL, 0, &traced, &rng);
         check_same(exact, gpu);
         rsc_profile_free(exact);
         rsc_profile_free(gpu);
@@ -127,7 +174,8 @@ static void test_hprda(void **state) {
 
 int main(void) {
     setenv(RSC_GPU_PLUGIN_VARIABLE, RSC_EMULATED_PLUGIN, 1);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_traces), cmocka_unit_test(test_hprda)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_traces), cmocka_unit_test(test_private),
+                                       cmocka_unit_test(test_hprda)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 #endif

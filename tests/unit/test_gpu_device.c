@@ -1,6 +1,6 @@
 /*
  * test_gpu_device.c - what the gpu engine does when the device is not as it should
- * be: missing, full, lost at any moment; and when the engine goes before its end. The
+ * be: missing, full, lost at any moment; and when the engine goes before its end; of one stack and of private ones. The
  * device is emulated (gpu/emulated.h): no memory of it may be left in use.
  */
 #include <setjmp.h>
@@ -28,6 +28,7 @@ int main(void) { return 77; } /* no C++ compiler, or a sanitizer that does not k
 static void (*set_device)(int, size_t, long);
 static struct rsc_emulated_use (*use)(void);
 static const char *engine_name = "gpu"; /* or "hp-rda", on the device */
+static const char *model_name = "single"; /* or "private" */
 static uint64_t addr[ACCESSES], meta[ACCESSES];
 
 static int open_emulated(void **state) {
@@ -49,7 +50,7 @@ static long calls_of_work; /* of the last analysis, without those that close the
 
 /* A whole analysis of the first `count` accesses. Returns the engine's status and checks what it leaves behind. */
 static int analyse(uint32_t count, struct rsc_error *error) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = engine_name};
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = engine_name, .model = model_name};
     struct rsc_engine *engine;
     struct rsc_profile *profile = NULL;
     struct rsc_batch batch = {.count = count, .addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
@@ -162,7 +163,8 @@ static void test_freed_in_the_middle(void **state) {
     (void)state;
     set_device(1, PLENTY, -1);
     for (uint32_t count = 0; count <= ACCESSES; count += 613) {
-        struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = engine_name};
+        struct rsc_engine_options options = {
+            .struct_bytes = sizeof options, .engine = engine_name, .model = model_name};
         struct rsc_batch batch = {.count = count, .addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
         struct rsc_engine *engine;
         assert_int_equal(rsc_engine_new(&engine, &options, NULL), 0);
@@ -185,6 +187,22 @@ static void test_hprda(void **state) {
     struct rsc_error error;
     assert_int_equal(rsc_engine_new(&engine, &wanted, &error), RSC_EINVAL);
     assert_string_equal(error.message, "engine 'shards-max:64,device=0': not a number of lines from 64 to 268435456");
+}
+
+/* And with private stacks, which take lines from each other. */
+static void test_private(void **state) {
+    model_name = "private";
+    for (uint32_t i = 0; i < ACCESSES; i++) meta[i] = rsc_meta(8, i % 3 ? RSC_READ : RSC_WRITE, i / 5 % 4);
+    test_lost_at_any_call(state);
+    test_little_memory(state);
+    test_freed_in_the_middle(state);
+    struct rsc_error error;
+    set_device(1, 2 << 20, -1);
+    for (uint32_t i = 0; i < ACCESSES; i++) addr[i] = (uint64_t)i << 12;
+    assert_int_equal(analyse(ACCESSES, &error), RSC_ELIMIT);
+    assert_non_null(strstr(error.message, "too many lines in private stacks for the device: "));
+    set_device(1, PLENTY, -1);
+    model_name = "single";
 }
 
 static void test_refused_wishes(void **state) {
@@ -211,6 +229,7 @@ int main(void) {
         cmocka_unit_test(test_too_many_lines),
         cmocka_unit_test(test_freed_in_the_middle),
         cmocka_unit_test(test_hprda),
+        cmocka_unit_test(test_private),
         cmocka_unit_test(test_refused_wishes),
     };
     return cmocka_run_group_tests(tests, open_emulated, NULL);

@@ -16,6 +16,7 @@
 #include "distance/count/accumulate.h"
 #include "distance/engine_kind.h"
 #include "distance/gpu/gpu_count.h"
+#include "distance/gpu/gpu_engine.h"
 #include "distance/gpu/gpu_feed.h"
 #include "distance/gpu/gpu_part.h"
 #include "trace/source.h"
@@ -44,7 +45,7 @@ static void gpu_destroy(void *state) {
     free(engine);
 }
 
-static int gpu_parse(void *parameters, const char *text, struct rsc_error *error) {
+int rsc_gpu_parse(void *parameters, const char *text, struct rsc_error *error) {
     static const struct rsc_key keys[] = {
         {"device", NULL, offsetof(struct gpu_parameters, device), 4, 0, 1023, NULL, NULL},
         {.name = NULL},
@@ -52,9 +53,10 @@ static int gpu_parse(void *parameters, const char *text, struct rsc_error *error
     return rsc_key_values_parse(parameters, keys, "engine 'gpu'", text, error);
 }
 
+uint32_t rsc_gpu_device(const void *parameters) { return ((const struct gpu_parameters *)parameters)->device; }
+
 static int gpu_create(void **state, const struct rsc_engine_options *options, const void *parameters,
                       struct rsc_error *error) {
-    const struct gpu_parameters *asked = parameters;
     struct gpu_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "gpu engine");
     engine->options = *options;
@@ -62,7 +64,7 @@ static int gpu_create(void **state, const struct rsc_engine_options *options, co
                                                 .line_shift = (uint32_t)__builtin_ctz(options->line_bytes),
                                                 .rd_cap = options->max_distance};
     struct rsc_gpu_options wanted = {.struct_bytes = sizeof wanted,
-                                     .device = asked->device,
+                                     .device = rsc_gpu_device(parameters),
                                      .stack_count = 1,
                                      .rd_cap = options->max_distance,
                                      .no_ri = options->no_ri};
@@ -232,11 +234,14 @@ static int gpu_push_part(void *state, void *made, const struct rsc_batch *batch,
  * reads, and who made it and those of the next chunk. A chunk grows with the lines, up to 64 Mi (gpu/session_state.h).
  */
 static uint64_t gpu_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
-    const uint64_t least = 8ull << 20, most = 64ull << 20;
-    uint64_t chunk = lines < most ? (4u << 20) + lines + lines / 4 : most;
-    chunk = chunk < least ? least : chunk > most ? most : chunk;
     (void)parameters;
-    return rsc_gpu_count_wanted(options) || options->attribute != 2 ? 52 * chunk : 0;
+    return rsc_gpu_count_wanted(options) || options->attribute != 2 ? rsc_gpu_outcomes_memory(lines, 52) : 0;
+}
+
+uint64_t rsc_gpu_outcomes_memory(uint64_t lines, uint64_t each) {
+    const uint64_t least = 8ull << 20, most = 64ull << 20;
+    const uint64_t chunk = lines < most ? (4u << 20) + lines + lines / 4 : most;
+    return each * (chunk < least ? least : chunk > most ? most : chunk);
 }
 
 static int gpu_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
@@ -265,7 +270,7 @@ const struct rsc_engine_kind rsc_engine_gpu = {
     .parameter = "[:device=N]",
     .what = "every distance, bit for bit; on a GPU",
     .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_NO_RI,
-    .parse = gpu_parse,
+    .parse = rsc_gpu_parse,
     .memory = gpu_memory,
     .create = gpu_create,
     .push = gpu_push,

@@ -12,10 +12,15 @@
 
 #define RSC_GPU_FEED_BLOCK 4096u
 
+/* The bytes of its line that each of `count` references touches, as struct rsc_gpu_block has them. */
+typedef void rsc_gpu_bytes_of(const struct rsc_batch *batch, const uint32_t *from, const uint64_t *lines,
+                              uint64_t *bytes, uint32_t count, uint32_t line_shift);
+
 struct rsc_gpu_feed {
     const struct rsc_gpu_plugin *plugin; /* NULL: not open */
     void *session;
     uint32_t line_shift;
+    rsc_gpu_bytes_of *bytes_of; /* fills blocks' bytes; NULL: they have none */
     struct rsc_gpu_block *block; /* being filled; NULL: none at present */
     size_t filled;
     uint32_t from[RSC_GPU_FEED_BLOCK];

@@ -114,6 +114,9 @@ int rsc_gpu_part_fill(struct rsc_gpu_part *part, struct rsc_gpu_cut *cut, struct
                                                    room < MOST ? (uint32_t)room : MOST);
         if (!count) return 0;
         note_who(filled, cut->cursor.batch, cut->is_one, from, count);
+        if (part->feed->bytes_of)
+            part->feed->bytes_of(cut->cursor.batch, from, filled->block->words + filled->count,
+                                 filled->block->bytes + filled->count, count, part->feed->line_shift);
         for (uint32_t i = 0; cut->tags && i < count; i++) filled->block->tags[filled->count + i] = cut->tags[from[i]];
         filled->count += count;
     }

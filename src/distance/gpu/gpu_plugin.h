@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define RSC_GPU_PLUGIN_VERSION 4u
+#define RSC_GPU_PLUGIN_VERSION 5u
 #define RSC_GPU_PLUGIN_FILE "libreusescope-cuda.so"
 #define RSC_GPU_PLUGIN_SYMBOL "rsc_gpu_plugin"
 #define RSC_GPU_STACKS_MAX 16u
@@ -69,6 +69,7 @@ struct rsc_gpu_options {
     uint32_t timing; /* 1: keep rsc_gpu_timing */
     uint64_t rd_cap; /* distances from here on are counted in rd_capped; 0: none */
     uint64_t chunk_words; /* words per chunk; 0: chosen from free memory, the lines seen, and the words still to come */
+    uint32_t private_stacks; /* 1: words come in blocks with who and bytes; see struct rsc_gpu_loss */
     uint64_t memory_bytes; /* of the device, at most; 0: the free memory, shared with other sessions */
     struct rsc_gpu_hprda_options hprda;
 };
@@ -81,12 +82,30 @@ struct rsc_gpu_result {
     uint64_t rd[RSC_GPU_BINS], ri[RSC_GPU_BINS];
 };
 
+/* Distances that are none. */
+#define RSC_GPU_FIRST_USE 0xffffffffu
+#define RSC_GPU_TAKEN_AWAY 0xfffffffeu /* from a private stack, since its last use */
+
+/*
+ * With private stacks: a write takes its line from another stack, or a stack comes back to a line that was taken from it
+ * (then only line, reference, by, from and is_false are set).
+ */
+struct rsc_gpu_loss {
+    uint64_t line, written, used; /* used: bytes, by the stack that loses the line, since it came */
+    uint32_t reference; /* of the outcomes: the write, or the one that comes back */
+    uint32_t by, from; /* stacks */
+    uint32_t writer, victim; /* tags of the write, and of the last use before it */
+    uint32_t is_false; /* no byte was both written and used */
+};
+
 /* Of consecutive references, in order. */
 struct rsc_gpu_outcomes {
     uint32_t count;
-    const uint32_t *rd; /* UINT32_MAX: first use. Distances from the cap on are as they are */
+    const uint32_t *rd; /* or RSC_GPU_FIRST_USE, RSC_GPU_TAKEN_AWAY. Distances from the cap on are as they are */
     const uint32_t *last_tag; /* of the previous use, 0 for a first one; NULL: not wanted */
     const uint64_t *ri; /* 0 for a first use; NULL: not wanted */
+    const struct rsc_gpu_loss *taken, *returned; /* by reference; what one write takes, by stack */
+    uint32_t taken_count, returned_count;
 };
 
 /* What the device counts by kind of access and by thread. Distances from the cap on are counted as the cap. */
@@ -103,7 +122,9 @@ struct rsc_gpu_rows {
 struct rsc_gpu_block {
     uint64_t *words;
     uint32_t *tags; /* NULL: words have none */
-    uint32_t *who; /* rsc_meta_who(); copied only while the device counts rows */
+    uint32_t
+        *who; /* rsc_meta_who(), copied only while the device counts rows; for private stacks: stack << 1 | writes */
+    uint64_t *bytes; /* that each reference touches, one bit per byte or 64th of its line; NULL: no private stacks */
     size_t room;
 };
 
@@ -147,6 +168,7 @@ struct rsc_gpu_plugin {
     /*
      * From the next word on rows are counted, or every reference's outcome goes to watch->take. `so_far` is of the
      * references before. For one stack of all lines, once each, rows first; the result of finish() is of all references.
+     * For private stacks, before the first word: everything is in the outcomes, results have only references and distinct lines.
      */
     int (*watch)(void *session, const struct rsc_gpu_watch *watch, struct rsc_gpu_result *so_far, char *message);
 
