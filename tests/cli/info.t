@@ -119,7 +119,3 @@ distinct       1 lines
 $ sed 's|"/usr/bin/wave"|"/usr/\\u001b]0;x\\u0007\\u009b31m\\nwave"|' $SOURCE/tests/fuzz/corpus/profile/modules.json > m.json
 $ reusescope info m.json | grep wave | cat -v
 module         /usr/?]0;x???31m?wave, build id 0123456789abcdef0123456789abcdef01234567
-$ reusescope run -q --trace c.rsct --no-analysis -- true "$(printf '\033]0;x\007\302\233\n31m')"
-$ reusescope info c.rsct | grep -A1 ^command | cat -v | sed 's/^accesses .*/accesses/'
-command        true ?]0;x????31m
-accesses

@@ -187,3 +187,9 @@ reusescope: --engine featherlight: skid, shadow, spacing and replacement are for
 $ reusescope run --with perf --rate 5 --engine featherlight:period=3 true
 reusescope: --rate and period= exclude each other
 [2]
+
+# A command cannot send escapes to the terminal from a trace's header.
+$ reusescope run -q --trace c.rsct --no-analysis -- true "$(printf '\033]0;x\007\302\233\n31m')"
+$ reusescope info c.rsct | grep -A1 ^command | cat -v | sed 's/^accesses .*/accesses/'
+command        true ?]0;x????31m
+accesses
