@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "estimate/half_samples.h"
 #include "estimate/statistics.h"
 #include "loops/model/region_analysis.h"
 #include "loops/nest/distinct.h"
@@ -85,7 +86,7 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
     if (status >= 0)
         status = rsc_crowd_new(&crowd, search, &model, analysis->normal, analysis->options.line_bytes,
                                analysis->options.seed + plan->threads, error);
-    double cold = 0, invalidated = 0, all = 0, drawn = 0;
+    double cold = 0, invalidated = 0, all = 0, squares = 0;
     for (uint32_t i = 0; i < arrays && status >= 0; i++) own->arrays[i].array = analysis->program->array[i].name;
     const int all_of_them = analysis->options.samples != RSC_LOOPS_SAMPLES_AUTO || analysis->points.count <= POINTS_ALL;
     const uint64_t kept_below = all_of_them ? UINT64_MAX : UINT64_MAX / analysis->points.count * POINTS;
@@ -104,7 +105,7 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
         struct rsc_loops_sharing *row = &own->arrays[reference->from->array];
         row->references += weight;
         all += weight;
-        drawn++;
+        squares += weight * weight;
         if (!rsc_crowd_own_history(crowd, &moment, &target, &phase, &place, &interval)) {
             cold += weight;
             continue;
@@ -131,22 +132,22 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
     }
     if (status < 0 || !(all > 0)) goto out;
     double scale = total / all, z = rsc_normal_quantile(0.5 + analysis->options.confidence / 200);
-    double cold_share = cold / all, invalid_share = invalidated / all;
-    double cold_half = z * sqrt(cold_share * (1 - cold_share) / drawn) * total;
-    double invalid_half = z * sqrt(invalid_share * (1 - invalid_share) / drawn) * total;
+    const double alike = all * all / squares; /* points of the same weight that tell as much */
+    double cold_low, cold_high, invalid_low, invalid_high; /* as shares: none may have been seen of what is rare */
+    rsc_wilson_bar(cold / all, alike, z, &cold_low, &cold_high);
+    rsc_wilson_bar(invalidated / all, alike, z, &invalid_low, &invalid_high);
     own->cold = cold * scale;
     own->invalidated = invalidated * scale;
     own->false_sharing *= scale;
-    status = count_first_uses(search, analysis->options.line_bytes, &own->cold, error);
+    const int counted = status = count_first_uses(search, analysis->options.line_bytes, &own->cold, error);
     if (status < 0) goto out;
-    if (status) cold_half = 0;
     /* Some thread is the first to use each line, and at most all threads use it. */
     double least = (double)rsc_distinct_sum(nest, analysis->lines), most_cold = fmin(least * threads, total);
     own->cold = fmin(fmax(own->cold, least), most_cold);
-    own->cold_low = fmax(own->cold - cold_half, least);
-    own->cold_high = fmin(own->cold + cold_half, most_cold);
-    own->invalidated_low = own->invalidated - invalid_half > 0 ? own->invalidated - invalid_half : 0;
-    own->invalidated_high = own->invalidated + invalid_half;
+    own->cold_low = counted ? own->cold : fmin(fmax(cold_low * total, least), own->cold);
+    own->cold_high = counted ? own->cold : fmax(fmin(cold_high * total, most_cold), own->cold);
+    own->invalidated_low = invalid_low * total;
+    own->invalidated_high = invalid_high * total;
     for (size_t i = 0; i < samples.count; i++) samples.sample[i].weight *= scale;
     status = rsc_footprint_distances(samples.sample, samples.count, total / threads, own->cold / threads, NULL, 0,
                                      RSC_LOOPS_SLICES);
