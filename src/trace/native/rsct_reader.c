@@ -35,6 +35,7 @@ struct rsct_reader {
     int recognised; /* it begins with the magic of a native trace */
 
     int in_frame;
+    const char *problem; /* of the frame being read, found in its middle: whoever reads on is told it again */
     uint64_t frame_offset; /* of the frame being read */
     uint32_t frame_left;   /* its accesses not yet returned */
     uint64_t frames;       /* started so far */
@@ -364,6 +365,7 @@ static void drop_front(struct rsc_batch *batch, uint32_t drop) {
 
 static int rsct_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
     struct rsct_reader *reader = (struct rsct_reader *)source;
+    if (reader->problem) return damaged(reader, reader->frame_offset, reader->problem, error);
     for (;;) {
         if (!reader->in_frame) {
             int status = next_frame(reader, error);
@@ -373,7 +375,10 @@ static int rsct_next(struct rsc_source *source, struct rsc_batch *batch, struct 
         int status = rsct_decoder_next(reader->decoder, NULL, batch, reader->skip, &problem);
         if (status < 0) {
             reader->frames--; /* it was not intact after all */
-            if (!reader->salvage) return damaged(reader, reader->frame_offset, problem, error);
+            if (!reader->salvage) {
+                reader->problem = problem;
+                return damaged(reader, reader->frame_offset, problem, error);
+            }
             reader->lost_frames++;
             reader->lost_accesses += reader->frame_left;
             reader->lost_bytes += rsc_input_offset(reader->input) - reader->frame_offset;
@@ -447,6 +452,7 @@ static int rsct_seek(struct rsc_source *source, uint64_t index, struct rsc_error
     reader->expected = reader->index.rows[low].first;
     reader->skip = index - reader->index.rows[low].first;
     reader->in_frame = 0;
+    reader->problem = NULL;
     reader->sought = 1;
     return 0;
 }
