@@ -244,7 +244,7 @@ static void totals_agree(void **state) {
     }
 }
 
-/* These are so many runs of lines that first uses are estimated, some from points none of which is a first use. */
+/* Too many runs of lines to count first uses: they are estimated. In some, no point is a first use. */
 static const struct {
     const char *name, *flags[2];
 } large[] = {{"recursive_filter", {"-DW=4096", "-DH=2160"}},

@@ -457,6 +457,39 @@ static void threads_are_numbered_as_created(void **state) {
     }
 }
 
+/* Where one process is watched, a program that replaced the first is its first thread, whichever thread reported before that. */
+static void a_program_replaces_another(void **state) {
+    static const struct {
+        uint32_t tid, image, number, space;
+    } steps[] = {{1001, 1, 0, 0}, {1000, 1, 1, 0}, {1000, 2, 1, 1}, {1002, 2, 2, 1}};
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    struct rsc_drain_stats stats;
+    struct rsc_batch batch;
+    struct rsc_error error;
+    (void)state;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    rsc_drain_set_one_process(drain);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct rsc_ring_writer writer;
+        uint32_t seen = 0;
+        assert_int_equal(rsc_ring_attach(&writer, ring, 1000, steps[i].tid), 0);
+        writer.slot->image = steps[i].image;
+        rsc_ring_put(&writer, 64, rsc_record_word(RSC_RECORD_READ, 8, 1));
+        rsc_ring_detach(&writer);
+        while (rsc_drain_next(drain, 1, &batch, &error) > 0)
+            for (uint32_t k = 0; k < batch.count; k++, seen++) {
+                assert_int_equal(rsc_meta_thread(batch.meta[k]), steps[i].number);
+                assert_int_equal(batch.addr[k], 64 | (uint64_t)steps[i].space << 48);
+            }
+        assert_int_equal(seen, 1);
+    }
+    rsc_drain_get_stats(drain, &stats);
+    assert_int_equal(stats.threads, 3);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
 /* Everything that can be taken now. */
 static uint64_t taken_so_far(struct rsc_drain *drain) {
     struct rsc_batch batch;
@@ -736,6 +769,7 @@ int main(void) {
         cmocka_unit_test(anything_may_change_meanwhile),
         cmocka_unit_test(merged_by_time),
         cmocka_unit_test(threads_are_numbered_as_created),
+        cmocka_unit_test(a_program_replaces_another),
         cmocka_unit_test(marked_words_are_taken),
         cmocka_unit_test(filtering_takes_no_time),
         cmocka_unit_test(what_is_handed_over_stays_in_order),

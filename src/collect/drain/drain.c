@@ -204,7 +204,7 @@ int rsc_drain_number_thread(struct rsc_drain *drain, uint64_t pid, uint64_t *tid
     return make_thread_room(drain, *number);
 }
 
-/* A program that replaced the one that was started, in its first thread: where only that process is watched, the same thread. */
+/* Whether a program that replaced the first one begins here: where only one process is watched, its first thread goes on. */
 static int goes_on(const struct rsc_drain *drain, const struct rsc_slot *slot) {
     return drain->one_process && slot->pid == drain->first_pid && slot->tid == slot->pid;
 }
@@ -230,7 +230,7 @@ static int name_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
         int status = rsc_drain_number_thread(drain, pid, &tid, &number);
         if (status < 0) return status;
     }
-    if (!drain->first_pid) {
+    if (!drain->first_pid && slot->tid == slot->pid) {
         drain->first_pid = slot->pid;
         drain->first_tid = tid;
         drain->first_number = number;

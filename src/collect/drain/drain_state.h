@@ -135,7 +135,7 @@ struct rsc_drain {
     struct rsc_thread_table threads;
     struct rsc_u64_table processes; /* numbers by rsc_process_id() */
     int one_process;
-    uint32_t first_pid, first_number; /* of the first thread; pid 0: none yet */
+    uint32_t first_pid, first_number; /* of the process's first thread, whose tid is the pid; pid 0: none yet */
     uint64_t first_tid;
     struct rsc_u64_table thread_of; /* the last thread number, plus 1, by ids: for a thread's other slots */
     struct rsc_guest_maps *maps;

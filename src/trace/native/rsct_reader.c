@@ -35,7 +35,7 @@ struct rsct_reader {
     int recognised; /* it begins with the magic of a native trace */
 
     int in_frame;
-    const char *problem; /* of the frame being read, found in its middle: whoever reads on is told it again */
+    const char *problem; /* found in the middle of a frame: reading on reports it again */
     uint64_t frame_offset; /* of the frame being read */
     uint32_t frame_left;   /* its accesses not yet returned */
     uint64_t frames;       /* started so far */
