@@ -25,4 +25,6 @@ foreach(folder IN LISTS link_folders)
   string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -Wl,-rpath-link,${folder}")
   string(APPEND CMAKE_SHARED_LINKER_FLAGS_INIT " -Wl,-rpath-link,${folder}")
 endforeach()
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64;-L;/usr/aarch64-linux-gnu;-E;LD_LIBRARY_PATH=${library_folders})
+# QEMU hands out addresses that were never used before, and keeps some bytes for good for every page it hands out: programs that
+# reserve 16 GiB again and again would take all memory. In 16 GiB of addresses those reservations fail, and tables start small.
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64;-R;16G;-L;/usr/aarch64-linux-gnu;-E;LD_LIBRARY_PATH=${library_folders})
