@@ -64,6 +64,8 @@ static void names_tell(void **state) {
     assert_int_equal(with_names("_ZNSt6thread15_M_start_threadE", 1), 1);
     assert_int_equal(with_names("__pthread_create_2_1", 0), 1);
     assert_int_equal(with_names("execvp", 1), 1); /* and becomes a program that may */
+    assert_int_equal(with_names("libjli.so", 1), 1); /* java */
+    assert_int_equal(with_names("libblas.so.3", 1), 1);
     assert_int_equal(with_names("pthread_mutex_lock", 1), 0);
 }
 

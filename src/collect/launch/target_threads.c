@@ -1,7 +1,7 @@
 /*
  * target_threads.c - whether a program starts threads, judged by the names in its file:
- * functions that start threads or replace the program by another, and libraries made for threads. Its other libraries, and
- * those it loads later, are not examined. Nothing in the file is trusted.
+ * functions that start threads or replace the program by another, and libraries that start threads for their users. Its other
+ * libraries, and those it loads later, are not examined. Nothing in the file is trusted.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -12,10 +12,15 @@
 
 #include "collect/launch/target.h"
 
-/* POSIX and C11, C++, OpenMP of gcc and clang; their libraries, and task libraries; the C library's exec. */
-static const char *const names[] = {"pthread_create",   "thrd_create", "_ZNSt6thread", "GOMP_parallel",
-                                    "__kmpc_fork_call", "libgomp.so",  "libomp.so",    "libiomp5.so",
-                                    "libtbb.so",        "execv",       "execl"};
+/*
+ * POSIX and C11, C++, OpenMP of gcc and clang, and their libraries; the C library's exec; a section that every Go program has;
+ * libraries of tasks, event loops, linear algebra and of Java's launcher, which start threads themselves.
+ */
+static const char *const names[] = {
+    "pthread_create",  "thrd_create",       "_ZNSt6thread", "GOMP_parallel", "__kmpc_fork_call", "libgomp.so",
+    "libomp.so",       "libiomp5.so",       "execv",        "execl",         ".gopclntab",       "libtbb.so",
+    "libuv.so",        "libgthread-2.0.so", "libblas.so",   "liblapack.so",  "libopenblas",      "libmkl_",
+    "libboost_thread", "libQt5Core",        "libQt6Core",   "libjli.so",     "libjvm.so"};
 
 static int has_one(const uint8_t *texts, size_t bytes) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
