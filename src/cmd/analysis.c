@@ -213,7 +213,7 @@ static int push_to_all(struct rsc_analysis *analysis, size_t busy, struct rsc_er
 
 int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch,
                       const struct rsc_batch_columns *columns, struct rsc_error *error) {
-    int full = rsc_memory_check(analysis, error);
+    int full = rsc_memory_check_batch(analysis, error);
     if (full < 0) return full;
     count_instructions(analysis, batch);
     if (announce_variables(analysis, &batch, &columns, error) < 0) return error->code;
@@ -311,6 +311,15 @@ static void heed_filters(struct rsc_analysis *analysis, const struct rsc_trace_i
                      "the trace was filtered when it was written (%s): these are the numbers of what is left", then);
 }
 
+/* A part has many accesses: memory is checked before each. */
+static int push_part(struct rsc_analysis *analysis, void *part, const struct rsc_batch *batch,
+                     struct rsc_error *error) {
+    int status = rsc_memory_check(analysis, error);
+    if (status < 0) return status;
+    count_instructions(analysis, batch);
+    return rsc_engine_push_part(analysis->engines[0], part, batch, error);
+}
+
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error) {
     struct rsc_trace_info info;
     const struct rsc_batch *batch;
@@ -324,9 +333,7 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
     const int parts = analysis->count == 1 && rsc_engine_use_parts(analysis->engines[0], trace);
     while ((status = parts ? rsc_trace_next_part(trace, &part, &batch, error) : rsc_trace_next(trace, &batch, error)) >
            0) {
-        if (parts) count_instructions(analysis, batch);
-        status = parts ? rsc_engine_push_part(analysis->engines[0], part, batch, error)
-                       : rsc_analysis_push(analysis, batch, NULL, error);
+        status = parts ? push_part(analysis, part, batch, error) : rsc_analysis_push(analysis, batch, NULL, error);
         if (status < 0) break;
         done += batch->count;
         show_progress(analysis, done, info.accesses);
@@ -347,6 +354,12 @@ static int check_model(const struct rsc_analysis *analysis, struct rsc_error *er
     return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, private, shared, both", model);
 }
 
+/* Whether the engine makes anything of pcs; with --error, auto does not. */
+static int reads_pcs(const struct rsc_analysis *analysis) {
+    if (analysis->spec.kind == &rsc_engine_auto && analysis->engine.error > 0) return 0;
+    return (analysis->spec.kind->can & (RSC_CAN_ATTRIBUTE | RSC_WATCHES_WORDS)) != 0;
+}
+
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     int refused = check_model(analysis, error);
     if (!refused) refused = settle_requests(analysis, error);
@@ -354,6 +367,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (!refused) refused = settle_every_size(analysis, error);
     if (refused < 0) return refused;
     analysis->session->threads = analysis->threads;
+    if (!reads_pcs(analysis)) analysis->session->without_pcs = 1;
     if ((analysis->spec.kind->can & RSC_WATCHES_WORDS) && !analysis->lines_given) analysis->line_bytes[0] = 8;
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;

@@ -55,6 +55,7 @@ struct rsc_analysis {
     uint64_t max_memory; /* --max-memory, in bytes; 0: not given */
     /* memory.c: the limit, memory the process already used, batches so far, the trace that is read (NULL: none) */
     uint64_t memory_most, memory_before, batches;
+    int memory_checked; /* memory_before is known */
     struct rsc_trace *trace;
 
     uint64_t instructions;    /* of all batches so far */

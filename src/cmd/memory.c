@@ -106,6 +106,7 @@ void rsc_memory_start(struct rsc_analysis *analysis) {
     uint64_t available = memory_available();
     analysis->memory_most = analysis->max_memory ? analysis->max_memory : available / 5 * 4;
     analysis->batches = 0;
+    analysis->memory_checked = 0;
 }
 
 /* Estimates distinct lines from a sample: reads the whole trace, in a fraction of the time of an exact analysis. */
@@ -157,15 +158,38 @@ int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_
     return refuse(analysis, needs, of, error);
 }
 
-int rsc_memory_check(struct rsc_analysis *analysis, struct rsc_error *error) {
-    if (analysis->batches++ % CHECK_EVERY || (analysis->spec.kind->can & RSC_MEMORY_IS_BOUNDED)) return 0;
+/* Memory of engines that count it themselves; RSC_UNKNOWN: some do not. */
+static uint64_t counted_bytes(const struct rsc_analysis *analysis) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < analysis->count; i++) {
+        uint64_t bytes = rsc_engine_bytes(analysis->engines[i]);
+        if (bytes == RSC_UNKNOWN) return bytes;
+        sum += bytes;
+    }
+    return sum;
+}
+
+/* What the process has grown by since the first check, without what reading takes. */
+static uint64_t grown_bytes(struct rsc_analysis *analysis) {
     /* without pages of the trace's file, which the kernel can reclaim */
     uint64_t now = kib_field("/proc/self/status", "RssAnon:"), reading = 0;
+    if (now == UINT64_MAX) return 0;
     if (analysis->trace) reading = rsc_trace_reading_bytes(analysis->trace); /* not the analysis's; bounded */
-    now = now != UINT64_MAX && now > reading ? now - reading : now == UINT64_MAX ? now : 0;
-    if (analysis->batches == 1) analysis->memory_before = now; /* memory used for reading */
-    uint64_t used = now > analysis->memory_before && now != UINT64_MAX ? now - analysis->memory_before : 0;
+    now = now > reading ? now - reading : 0;
+    if (!analysis->memory_checked) analysis->memory_before = now; /* memory used for reading */
+    analysis->memory_checked = 1;
+    return now > analysis->memory_before ? now - analysis->memory_before : 0;
+}
+
+int rsc_memory_check(struct rsc_analysis *analysis, struct rsc_error *error) {
+    if (analysis->spec.kind->can & RSC_MEMORY_IS_BOUNDED) return 0;
+    uint64_t used = counted_bytes(analysis);
+    if (used == RSC_UNKNOWN) used = grown_bytes(analysis);
     /* growing needs half as much again for a while, for the old and the new tables */
     if (used + used / 2 <= analysis->memory_most || used < (4 << 20)) return 0;
     return refuse(analysis, used + used / 2, "the analysis has grown and now", error);
+}
+
+int rsc_memory_check_batch(struct rsc_analysis *analysis, struct rsc_error *error) {
+    return analysis->batches++ % CHECK_EVERY ? 0 : rsc_memory_check(analysis, error);
 }

@@ -20,4 +20,7 @@ int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_
 /* While it runs: returns 0, or RSC_ENOMEM if the next growth might exceed the limit. */
 int rsc_memory_check(struct rsc_analysis *analysis, struct rsc_error *error);
 
+/* The same before every batch; only some of them are checked. */
+int rsc_memory_check_batch(struct rsc_analysis *analysis, struct rsc_error *error);
+
 #endif

@@ -92,6 +92,8 @@ struct rsc_engine_kind {
     void (*destroy)(void *state); /* NULL is allowed */
     /* Fills the fields it knows of a zeroed struct whose error is NAN; changes nothing. NULL: nothing known. */
     void (*so_far)(const void *state, struct rsc_so_far *so_far);
+    /* Memory of the engine now. NULL: not counted. */
+    uint64_t (*bytes)(const void *state);
     /* Says that about this many accesses will come in all; before the first. NULL: of no use. */
     void (*expect)(void *state, uint64_t accesses);
     /* It may use a second thread from the first batch on; the numbers stay the same. NULL: it has no use for one. */

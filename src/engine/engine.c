@@ -241,6 +241,10 @@ void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_fa
     if (engine->kind->so_far && !engine->failed) engine->kind->so_far(engine->state, so_far);
 }
 
+uint64_t rsc_engine_bytes(const struct rsc_engine *engine) {
+    return engine->kind->bytes ? engine->kind->bytes(engine->state) : RSC_UNKNOWN;
+}
+
 int rsc_engine_lean_on(struct rsc_engine *private_engine, struct rsc_engine *shared_engine) {
     if (private_engine->kind != &rsc_engine_private || shared_engine->kind != &rsc_engine_exact ||
         private_engine->options.top_lines)

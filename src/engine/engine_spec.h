@@ -25,6 +25,9 @@ int rsc_engine_spec_is_exact(const struct rsc_engine_spec *spec);
 /* Progress of an engine; call between pushes. */
 void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_far);
 
+/* Memory of an engine now; RSC_UNKNOWN: it does not count it. Call between pushes. */
+uint64_t rsc_engine_bytes(const struct rsc_engine *engine);
+
 /* Tells the engine about how many accesses will come in all; RSC_UNKNOWN: not known. Before the first. */
 void rsc_engine_expect(struct rsc_engine *engine, uint64_t accesses);
 

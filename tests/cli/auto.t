@@ -66,6 +66,16 @@ reusescope: this analysis of about 305 k lines needs up to 11.6 MiB of memory, a
 $ cat u.rsct | reusescope analyze - --threads 1 --max-memory 5M -o no.json 2>&1 | sed 's/to [0-9.]* MiB/to N MiB/'
 reusescope: the analysis has grown and now needs up to N MiB of memory, and the limit is 5 MiB (--max-memory): --engine shards-max:8192 fits, and has error bars
 
+# A sample that decoding threads draw is checked like one drawn here.
+$ for n in 1 2 8; do reusescope analyze u.rsct --threads $n --engine shards:0.9 --max-memory 6M -o no.json 2>&1 | sed 's/to [0-9.]* MiB/to N MiB/'; done
+reusescope: the analysis has grown and now needs up to N MiB of memory, and the limit is 6 MiB (--max-memory): --engine shards-max:8192 fits, and has error bars
+reusescope: the analysis has grown and now needs up to N MiB of memory, and the limit is 6 MiB (--max-memory): --engine shards-max:8192 fits, and has error bars
+reusescope: the analysis has grown and now needs up to N MiB of memory, and the limit is 6 MiB (--max-memory): --engine shards-max:8192 fits, and has error bars
+$ test -e no.json || echo nothing written
+nothing written
+$ reusescope analyze u.rsct --threads 2 --engine shards:0.1 --max-memory 6M -q -o yes.json && echo fits
+fits
+
 # Limits of the process count.
 $ reusescope gen cyclic,lines=4M -n 8M -q -o wide.rsct
 $ (ulimit -v 120000; reusescope analyze wide.rsct --threads 1 --engine exact -o no.json) 2>&1 | sed 's/limit is [0-9.]* MiB (/limit is N (/; s/max:[0-9]*/max:N/'

@@ -408,6 +408,10 @@ static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error
     return 0;
 }
 
+static uint64_t shards_bytes(const void *state) {
+    return rsc_shards_peak_bytes(&((const struct shards_engine *)state)->shards);
+}
+
 static void shards_so_far(const void *state, struct rsc_so_far *so_far) {
     const struct shards_engine *engine = state;
     struct rsc_kept_whole whole = whole_of(engine);
@@ -432,6 +436,7 @@ const struct rsc_engine_kind rsc_engine_shards = {
     .finish = shards_finish,
     .destroy = shards_destroy,
     .so_far = shards_so_far,
+    .bytes = shards_bytes,
 };
 
 const struct rsc_engine_kind rsc_engine_shards_max = {
