@@ -145,6 +145,13 @@ $ reusescope dump app.dir
            6         1  R  0x0000000000a2       8  0x000000000000
        event  thread 0  thread-end  a=0x1 b=0x0
 $ reusescope dump app.dir/trace | cmp - <(reusescope dump app.dir)
+
+# A program's own name may have a .trace too: only the end of the name, without its packing, matters.
+$ mkdir twice; cp app.dir/trace/drmemtrace.app.1.1.trace twice/drmemtrace.my.tracer.1.1.trace; cp app.dir/trace/drmemtrace.app.2.2.trace.gz twice/drmemtrace.a.trace.2.2.trace.gz
+$ cp app.dir/trace/cpu_schedule.bin.zip twice/drmemtrace.a.trace.2.2.raw; cp app.dir/trace/cpu_schedule.bin.zip twice/drmemtrace.a.trace.log.txt
+$ reusescope analyze twice -q --format csv -o - | grep -E 'total,(references|distinct)'
+0,single,64,total,references,,,6,,,
+0,single,64,total,distinct,,,1,,,
 $ reusescope analyze app.dir -q --format csv -o - | grep -E 'total,(references|distinct)'
 0,single,64,total,references,,,7,,,
 0,single,64,total,distinct,,,2,,,

@@ -57,9 +57,12 @@ struct folder_reader {
 
 /* ---- files ---- */
 
+/* Whether the name ends in .trace or .trace.PACKING: a program's own name, in the middle, may have a .trace too. */
 static int is_trace(const char *name) {
-    const char *end = strstr(name, ".trace");
-    return !strncmp(name, "drmemtrace.", 11) && end && (end[6] == 0 || end[6] == '.');
+    const char *end = name + strlen(name), *last = strrchr(name, '.');
+    if (strncmp(name, "drmemtrace.", 11)) return 0;
+    if (strcmp(last, ".trace")) end = last;
+    return end - name >= 6 && !strncmp(end - 6, ".trace", 6);
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
