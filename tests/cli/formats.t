@@ -24,7 +24,7 @@ $ cat > t.lackey <<'END'
 > I  04001003,5
 >  S 1fff000678,8
 >  M 0421ac10,4
-> ==4711== done
+> ==4711== Exit code:       0
 > END
 $ reusescope dump t.lackey
       access       tid  k         address   bytes              pc
@@ -65,6 +65,11 @@ reusescope: standard input: cut at byte 9, inside a line (din)
 $ head -c 71 t.lackey | reusescope info -
 reusescope: standard input: cut at byte 71, inside a line (lackey)
 [1]
+$ head -4 t.lackey | tee cut.lackey | reusescope info -
+reusescope: standard input: cut: valgrind's summary is missing after line 4 (to read what there is, leave valgrind's lines out: grep -v ^==) (lackey)
+[1]
+$ grep -v ^== cut.lackey | reusescope info - | grep accesses
+accesses       3
 $ sed 's/^I  04001003/output I  04001003/' t.lackey | reusescope info -
 reusescope: standard input: line 4 (byte 72): an access that is cut or mixed with other text (record with valgrind --log-file=FILE) (lackey), found "output I  04001003,5"
 [1]

@@ -60,7 +60,7 @@ static void write_text(FILE *file, const char *format, const struct whole_trace 
         else fprintf(file, "%c 0x%llx %u\n", "rwi"[kind], (unsigned long long)trace -> addr[i], size ? size : 1);
         if (!raw && i % 5000 == 77) fputs(lines ? "the program's own\n" : "# a comment\n", file);
     }
-    if (lines) fputs("==1== \n", file);
+    if (lines) fputs("==1== Exit code:       0\n", file);
 }
 
 /* Writes the trace in a random format, whose name it returns. NULL: it has nothing to say there. */

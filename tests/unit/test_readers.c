@@ -223,7 +223,8 @@ static void lackey_reads_all_four_kinds(void **state) {
                                " M 0421ac10,4\n"
                                "I  0401ab73,15\n"
                                " L 04,4294967295\n"
-                               "==123== \n");
+                               "==123== \n"
+                               "==123== Exit code:       0\n");
     assert_int_equal(kept.status, 0);
     assert_int_equal(kept.count, 7);
     assert_access(0, 0x1fff000600, 16, RSC_READ);
@@ -295,9 +296,6 @@ static void a_cut_inside_a_line_is_an_error(void **state) {
     }
     read_text(rsc_lackey_open, "I  0401ab70,3\n L 1fff000680,1");
     assert_failed(0, 29, "trace: cut at byte 29, inside a line (lackey)");
-    read_text(rsc_lackey_open, "==1== Lackey\nI  0401ab70,3\n L 1fff000680,16\n");
-    assert_int_equal(kept.status, 0);
-    assert_non_null(strstr(kept.logged, "no summary at the end: the trace may be cut (lackey)"));
     part = 0, line = 1;
     for (size_t cut = 1; cut < sizeof din - 1; cut++) {
         read_bytes(rsc_din_open, din, cut);
@@ -310,6 +308,36 @@ static void a_cut_inside_a_line_is_an_error(void **state) {
     read_text(rsc_csv_open, "addr\n16\n1");
     assert_int_equal(kept.count, 2);
     assert_non_null(strstr(kept.logged, "no newline at the end: the last line may be cut (csv)"));
+}
+
+/* With valgrind's opening, its summary must be there to its last line, after the last access. */
+static void lackey_cut_at_the_end_of_a_line_is_an_error(void **state) {
+    (void)state;
+    static const char whole[] = "==1== Lackey, an example Valgrind tool\n"
+                                "==1== \n"
+                                "I  0401ab70,3\n"
+                                "==1== Warning: set address range perms\n"
+                                " L 1fff000680,16\n"
+                                "==1== \n"
+                                "==1== Counted 1 call to main()\n"
+                                "==1== Exit code:       0\n";
+    size_t lines = 0;
+    for (size_t cut = 0; cut < sizeof whole - 1; cut++) {
+        if (whole[cut] != '\n' || ++lines < 3) continue;
+        read_bytes(rsc_lackey_open, whole, cut + 1);
+        assert_int_equal(kept.status, lines == 8 ? 0 : RSC_EFORMAT);
+        if (lines != 4) continue;
+        assert_non_null(strstr(kept.error.message, "trace: cut: valgrind's summary is missing after line 4 "));
+        assert_int_equal(kept.count, 1);
+    }
+    /* the program may print after it; a child's summary is not the end */
+    read_text(rsc_lackey_open, "==1== Lackey\nI  0401ab70,3\n==1== Exit code:       0\nbye\n");
+    assert_int_equal(kept.status, 0);
+    read_text(rsc_lackey_open, "==1== Lackey\nI  0401ab70,3\n==2== Exit code:       0\nI  0401ab73,3\n");
+    assert_int_equal(kept.status, RSC_EFORMAT);
+    /* valgrind -q */
+    read_text(rsc_lackey_open, "I  0401ab70,3\n==1== Warning: client switching stacks?\nI  0401ab73,3\n");
+    assert_int_equal(kept.status, 0);
 }
 
 static void lackey_without_accesses_is_an_error(void **state) {
@@ -723,6 +751,7 @@ int main(void) {
         cmocka_unit_test(lackey_skips_and_counts_the_programs_output),
         cmocka_unit_test(lackey_refuses_accesses_in_part),
         cmocka_unit_test(a_cut_inside_a_line_is_an_error),
+        cmocka_unit_test(lackey_cut_at_the_end_of_a_line_is_an_error),
         cmocka_unit_test(lackey_without_accesses_is_an_error),
         cmocka_unit_test(modifies_never_split_a_batch),
         cmocka_unit_test(csv_reads_columns_by_name),

@@ -12,9 +12,9 @@
  * lines of none of the four shapes are skipped too, and a warning at the end counts
  * them. A line that is an access in part, because the file was damaged or the program's
  * output runs into it, is an error: what it said is lost. So is a file that ends inside
- * a line. valgrind ends with a summary: if its opening is there and the summary is not,
- * a warning says that the trace may be cut. A file without any access is not a lackey
- * trace.
+ * a line. valgrind ends with a summary whose last line has the exit code: if its opening is
+ * there and the summary is not, the trace is cut. Without the opening (valgrind -q) a cut at
+ * the end of a line cannot be seen. A file without any access is not a lackey trace.
  *
  * The four kinds follow each other without a pattern that a branch predictor
  * could learn, so a line is parsed without branching on its kind: the two
@@ -36,8 +36,8 @@ struct lackey_reader {
     uint64_t foreign; /* lines that are neither accesses nor valgrind's */
     uint64_t last_pc;
     int accesses_seen;
-    int banner_seen;  /* valgrind's own lines are in the file... */
-    int summary_seen; /* ...also after the last access so far */
+    int banner_seen;  /* the opening */
+    int summary_seen; /* the summary's last line, after the last access so far */
 };
 
 #define OPENING(a, b, c) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16)
@@ -77,13 +77,13 @@ static inline const char *parse_line(const char *at, const struct shape **shape,
     return *at == '\n' ? at + 1 : NULL;
 }
 
-/* ==PID== or --PID--, as valgrind opens its own lines. */
-static int is_valgrinds(const char *line) {
+/* What follows ==PID== or --PID--, as valgrind opens its own lines; NULL: it is none of them. */
+static const char *of_valgrind(const char *line) {
     uint64_t pid;
     char mark = line[0];
-    if ((mark != '=' && mark != '-') || line[1] != mark) return 0;
+    if ((mark != '=' && mark != '-') || line[1] != mark) return NULL;
     const char *end = rsc_parse_decimal(line + 2, &pid);
-    return end && end[0] == mark && end[1] == mark;
+    return end && end[0] == mark && end[1] == mark ? end + 2 : NULL;
 }
 
 int rsc_lackey_matches(const unsigned char *head, size_t bytes, int whole) {
@@ -96,7 +96,7 @@ int rsc_lackey_matches(const unsigned char *head, size_t bytes, int whole) {
         uint64_t addr;
         uint32_t size;
         if (parse_line(line.text, &shape, &addr, &size)) fitting++;
-        else if (!is_valgrinds(line.text) && !rsc_text_line_is_idle(line.text, 0)) foreign++;
+        else if (!of_valgrind(line.text) && !rsc_text_line_is_idle(line.text, 0)) foreign++;
     }
     /* a program starts in the loader, long before its own output: text that quotes a line or two is not a trace */
     return fitting > 0 && fitting >= foreign;
@@ -145,6 +145,11 @@ static int is_garbled(const char *line, const char *end) {
     return 0;
 }
 
+static int begins_with(const char *at, const char *end, const char *text) {
+    const size_t length = strlen(text);
+    return (size_t)(end - at) >= length && !memcmp(at, text, length);
+}
+
 /* Skips a line that is not an access. Returns whether it could. */
 static int pass_other(struct lackey_reader *reader) {
     struct rsc_text_lines *lines = &reader->text.lines;
@@ -153,14 +158,14 @@ static int pass_other(struct lackey_reader *reader) {
         reader->text.problem = RSC_TEXT_LINE_TOO_LONG;
         return 0;
     }
-    int valgrinds = is_valgrinds(line);
+    const char *valgrinds = of_valgrind(line);
     if (!valgrinds && is_garbled(line, end)) {
         reader->text.problem = "an access that is cut or mixed with other text (record with valgrind --log-file=FILE)";
         return 0;
     }
     reader->foreign += !valgrinds && !rsc_text_line_is_idle(line, 0);
-    reader->banner_seen |= valgrinds;
-    reader->summary_seen |= valgrinds;
+    reader->banner_seen |= valgrinds && begins_with(valgrinds, end, " Lackey");
+    reader->summary_seen |= valgrinds && begins_with(valgrinds, end, " Exit code:");
     if (valgrinds) reader->text.cuttable = end + 1;
     rsc_text_lines_pass(lines, end + 1);
     return 1;
@@ -209,7 +214,10 @@ static int lackey_finish(struct rsc_text_reader *text, struct rsc_error *error) 
         return rsc_fail(error, RSC_EFORMAT, "%s: none of its %" PRIu64 " lines matches \"I  ADDRESS,SIZE\" (lackey)",
                         name, text->lines.line - 1);
     if (reader->banner_seen && !reader->summary_seen)
-        rsc_log_line(text->log, RSC_LOG_WARNING, "%s: no summary at the end: the trace may be cut (lackey)", name);
+        return rsc_fail(error, RSC_EFORMAT,
+                        "%s: cut: valgrind's summary is missing after line %" PRIu64 " (to read what there is, leave "
+                        "valgrind's lines out: grep -v ^==) (lackey)",
+                        name, text->lines.line - 1);
     if (reader->foreign)
         rsc_log_line(text->log, RSC_LOG_WARNING,
                      "%s: skipped %" PRIu64 " lines that are not lackey's (the program's own output?)", name,
