@@ -137,17 +137,22 @@ static int keep_batch(const struct pieces_source *pieces, struct slot *slot, con
     return 0;
 }
 
-/* Counts a batch that goes into the part. */
+/*
+ * Counts a batch that goes into the part. A slot with a part has two batches, as `settle` may learn what those whose
+ * instructions are not known have: the first is all of these, the second all others.
+ */
 static int keep_part(const struct pieces_source *pieces, struct slot *slot, const struct rsc_batch *batch,
                      struct rsc_error *error) {
     if (!slot->batch_count) {
-        if (RSC_GROW(slot->batches, slot->batch_room, 1)) return rsc_fail_memory(error, "decoding");
-        slot->batches[slot->batch_count++] = (struct rsc_piece_batch){0};
+        if (RSC_GROW(slot->batches, slot->batch_room, 2)) return rsc_fail_memory(error, "decoding");
+        slot->batches[0] = slot->batches[1] = (struct rsc_piece_batch){0};
+        slot->batch_count = 2;
     }
-    struct rsc_piece_batch *all = &slot->batches[0];
+    struct rsc_piece_batch *all = &slot->batches[batch->instructions != RSC_UNKNOWN];
     slot->count += batch->count;
-    if (batch->instructions == RSC_UNKNOWN) all->instructions = batch->count ? RSC_UNKNOWN : all->instructions;
-    else if (all->instructions != RSC_UNKNOWN) all->instructions += batch->instructions;
+    all->count += batch->count;
+    if (batch->instructions != RSC_UNKNOWN) all->instructions += batch->instructions;
+    else if (batch->count) all->instructions = RSC_UNKNOWN;
     return pieces->part->take(slot->part, batch, error);
 }
 
@@ -334,9 +339,11 @@ int rsc_pieces_next_part(struct rsc_source *source, void **part, struct rsc_batc
     do { /* of a piece with a problem, everything is dropped */
         if ((status = next_piece(pieces, error)) <= 0) return status;
     } while ((pieces->now->problem && !pieces->ended) || !pieces->now->batch_count);
+    const struct rsc_piece_batch *kept = pieces->now->batches;
+    const int known = kept[0].instructions != RSC_UNKNOWN;
     *part = pieces->now->part;
-    *batch =
-        (struct rsc_batch){.count = (uint32_t)pieces->now->count, .instructions = pieces->now->batches[0].instructions};
+    *batch = (struct rsc_batch){.count = (uint32_t)pieces->now->count,
+                                .instructions = known ? kept[0].instructions + kept[1].instructions : RSC_UNKNOWN};
     fill_threads(pieces, batch);
     return 1;
 }

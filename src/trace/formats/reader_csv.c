@@ -94,7 +94,7 @@ static const char *take_line(struct csv_reader *reader, const char *newline, uin
     if (values[RSC_CSV_SIZE] == 0 || values[RSC_CSV_SIZE] > UINT32_MAX)
         return "size must be from 1 to 4294967295 bytes";
     int64_t thread = 0;
-    if (rsc_csv_has(&reader->columns, RSC_CSV_TID) || rsc_csv_has(&reader->columns, RSC_CSV_PID)) {
+    if (text->has_threads) {
         thread = rsc_text_reader_thread(text, values[RSC_CSV_PID], values[RSC_CSV_TID]);
         if (thread < 0) return text->problem;
     }
@@ -151,6 +151,7 @@ static int csv_start(struct rsc_text_reader *text, struct rsc_error *error) {
     if (problem) return rsc_text_lines_fail(lines, RSC_EFORMAT, problem, error);
     if (header) rsc_text_lines_pass(lines, newline + 1);
     text->has_pc = rsc_csv_has(columns, RSC_CSV_PC);
+    text->has_threads = rsc_csv_has(columns, RSC_CSV_TID) || rsc_csv_has(columns, RSC_CSV_PID);
     return 0;
 }
 

@@ -234,7 +234,7 @@ static void lackey_join(struct rsc_text_reader *text, const struct rsc_text_read
                         struct rsc_piece_view *view) {
     struct lackey_reader *all = (struct lackey_reader *)text;
     const struct lackey_reader *part = (const struct lackey_reader *)block;
-    for (uint64_t i = 0; i < view->count; i++) {
+    for (uint64_t i = 0; view->pc && i < view->count; i++) {
         if (view->pc[i] != PC_BEFORE || rsc_meta_kind(view->meta[i]) == RSC_FETCH) break;
         view->pc[i] = all->last_pc;
     }

@@ -290,6 +290,7 @@ static int perf_finish(struct rsc_text_reader *text, struct rsc_error *error) {
 static const struct rsc_text_format perf_format = {.name = "perf-script",
                                                    .source = "perf script: samples",
                                                    .has_pc = 1,
+                                                   .has_threads = 1,
                                                    .reader_bytes = sizeof(struct perf_reader),
                                                    .parse = perf_parse,
                                                    .finish = perf_finish};

@@ -186,32 +186,37 @@ static int finish_blocks(struct rsc_source *source, struct rsc_error *error) {
     return finish((struct rsc_text_reader *)source, error);
 }
 
-static const struct rsc_piece_kind blocks = {.piece_bytes = sizeof(struct text_block),
-                                             .piece_free = block_free,
-                                             .take = take_block,
-                                             .worker_new = worker_new,
-                                             .worker_free = free,
-                                             .start = worker_start,
-                                             .next = worker_next,
-                                             .settle = settle_block,
-                                             .finish = finish_blocks,
-                                             .no_parts = 1};
+/* Without threads, nothing but pcs and instructions depends on the blocks before. */
+#define BLOCKS(threads)                        \
+    {.piece_bytes = sizeof(struct text_block), \
+     .piece_free = block_free,                 \
+     .take = take_block,                       \
+     .worker_new = worker_new,                 \
+     .worker_free = free,                      \
+     .start = worker_start,                    \
+     .next = worker_next,                      \
+     .settle = settle_block,                   \
+     .finish = finish_blocks,                  \
+     .no_parts = (threads)}
+static const struct rsc_piece_kind blocks = BLOCKS(0), blocks_with_threads = BLOCKS(1);
 
 static const struct rsc_source_ops text_ops = {text_next, NULL, text_info, text_close, NULL};
 static const struct rsc_source_ops block_ops = {text_next, NULL, text_info, text_close, &blocks};
+static const struct rsc_source_ops thread_ops = {text_next, NULL, text_info, text_close, &blocks_with_threads};
 
 int rsc_text_reader_open(struct rsc_source **out, const struct rsc_text_format *format, struct rsc_input *input,
                          const struct rsc_reader_options *options, struct rsc_error *error) {
     struct rsc_text_reader *reader = calloc(1, format->reader_bytes);
     if (!reader) return rsc_fail_memory(error, "trace reader");
-    reader->source.ops = format->join ? &block_ops : &text_ops;
     reader->format = format;
     reader->log = options ? options->log : NULL;
     reader->columns = options ? options->columns : NULL;
     reader->failure = RSC_EFORMAT;
     reader->has_pc = format->has_pc;
+    reader->has_threads = format->has_threads;
     int status = rsc_text_lines_open(&reader->lines, input, format->name, error);
     if (status == 0 && format->start) status = format->start(reader, error);
+    reader->source.ops = !format->join ? &text_ops : reader->has_threads ? &thread_ops : &block_ops;
     reader->fresh = malloc(format->reader_bytes);
     if (!reader->fresh && !status) status = rsc_fail_memory(error, "trace reader");
     if (!status) memcpy(reader->fresh, reader, format->reader_bytes);

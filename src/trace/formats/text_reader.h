@@ -21,6 +21,7 @@ struct rsc_text_format {
     const char *name;    /* for messages */
     const char *source;  /* in the trace's info; NULL: not known */
     int has_pc;          /* `start` may change that of the reader */
+    int has_threads;     /* likewise */
     size_t reader_bytes; /* of the struct that starts with the reader */
     /* Reads what precedes the accesses; NULL: nothing does. Returns 0 or negative. */
     int (*start)(struct rsc_text_reader *reader, struct rsc_error *error);
@@ -36,7 +37,7 @@ struct rsc_text_format {
     /*
      * For several threads, each of which parses some blocks of lines with a reader of its own: `begin` (NULL: nothing to
      * do) prepares that reader for a block, and `join` adds what it found to `all`, in order, with the block's accesses.
-     * `join` NULL: blocks depend on each other.
+     * `join` NULL: blocks depend on each other. If the threads make parts, view->meta and view->pc are NULL.
      */
     void (*begin)(struct rsc_text_reader *part);
     void (*join)(struct rsc_text_reader *all, const struct rsc_text_reader *part, struct rsc_piece_view *view);
@@ -52,7 +53,7 @@ struct rsc_text_reader {
     const char *problem; /* of the line at lines.cursor; NULL: none */
     const char *cuttable; /* where the last line that a cut could have shortened ended; NULL: none */
     int failure; /* code for a bad line: RSC_EFORMAT, or why no thread could be added */
-    int has_pc;
+    int has_pc, has_threads;
     int fetches_seen;
     uint64_t fetches; /* in the batch */
     int ends_cuttable; /* of a file read in blocks: `cuttable` was its end */
