@@ -18,6 +18,8 @@ $ cat > write.py <<'END'
 > text("t.pinatrace", ["0x%x: %s 0x%x" % (p, "RW"[k == "W"], a) for k, a, s, t, p in uses] + ["#eof"])
 > text("t.perf", ["cat  12/%d [00%d] %d.5: 1 cpu/mem-loads/P: %x 68100142 |OP %s|LVL L1 hit|SNP None|TLB L1 hit|LCK No 0 %x main+0x1 (/bin/cat)" % (100 + t + i // 9000, t, i, a, "LOAD", p) for i, (k, a, s, t, p) in enumerate(uses[:20000])])
 > text("chains.perf", [line for i, (k, a, s, t, p) in enumerate(uses[:20000]) for line in ["cat  12/%d [00%d] %d.5: 1 cpu/mem-loads/P: %x 68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 hit|LCK No 0" % (100 + t, t, i, a)] + ["\t%x f%d+0x1 (/bin/cat)" % (p + d, d) for d in range(p % 4)] + [""]])
+> text("bare.perf", ["%20x %20x f+0x1 (/bin/cat)" % (a, p) for k, a, s, t, p in uses])
+> text("chains.pcs", ["0x%012x" % (p if p % 4 else 0) for k, a, s, t, p in uses[:20000]])
 > big = (uses * 19)[:1100000]
 > open("t.raw64", "wb").write(struct.pack("<%dQ" % len(big), *(a for k, a, s, t, p in big)))
 > open("t.champsim", "wb").write(b"".join(struct.pack("<QBB2B4B2Q4Q", 0x1000 + p, i % 7 == 0, i % 14 == 0, 0, 0, 0, 0, 0, 0, a if k == "W" else 0, 0, a if k != "W" else 0, 0, 0, 0) for i, (k, a, s, t, p) in enumerate((uses * 3)[:140000])))
@@ -51,7 +53,7 @@ $ cat > same.py <<'END'
 >         same.append(verb)
 >     print(name, *words, len(same))
 > END
-$ printf '%s\n' t.din t.list plain.list t.csv pc.csv threads.csv late.csv t.lackey t.lackey.gz t.pinatrace t.perf chains.perf t.rsct pc.rsct 't.raw64 --from raw64' 't.raw64.zst --from raw64' 't.champsim --from champsim' 't.oracle --from oracleGeneral' | /usr/bin/python3 same.py
+$ printf '%s\n' t.din t.list plain.list t.csv pc.csv threads.csv late.csv t.lackey t.lackey.gz t.pinatrace t.perf chains.perf 'bare.perf --from perf-script' t.rsct pc.rsct 't.raw64 --from raw64' 't.raw64.zst --from raw64' 't.champsim --from champsim' 't.oracle --from oracleGeneral' | /usr/bin/python3 same.py
 t.din 6
 t.list 6
 plain.list 6
@@ -64,9 +66,13 @@ t.lackey.gz 6
 t.pinatrace 6
 t.perf 6
 chains.perf 6
+bare.perf --from perf-script 6
 t.rsct 6
 pc.rsct 6
 t.raw64 --from raw64 6
 t.raw64.zst --from raw64 6
 t.champsim --from champsim 6
 t.oracle --from oracleGeneral 4
+
+# No frame is lost where lines are cut into blocks for threads.
+$ reusescope dump chains.perf | awk 'NR > 1 { print $NF }' | cmp - chains.pcs

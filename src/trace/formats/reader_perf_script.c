@@ -274,6 +274,44 @@ static uint32_t perf_parse(struct rsc_text_reader *text, uint32_t count) {
     return count;
 }
 
+/* ---- blocks of lines ---- */
+
+static int is_headed(const char *line, const char *newline) {
+    struct sample ignored;
+    const char *end = trim_return(line, newline);
+    return !rsc_text_line_is_idle(line, 1) && take_head(&ignored, line, end) != line;
+}
+
+/* A sample waits for the frame on the line below. */
+static const char *perf_hold(const char *cursor, const char *limit) {
+    while (limit > cursor) {
+        const char *before = memrchr(cursor, '\n', (size_t)(limit - 1 - cursor));
+        const char *line = before ? before + 1 : cursor;
+        if (!rsc_text_line_is_idle(line, 1)) return is_headed(line, limit - 1) ? line : limit;
+        limit = line;
+    }
+    return limit;
+}
+
+static int perf_carry(const char *cursor, const char *limit) {
+    const char *newline;
+    for (; cursor < limit; cursor = newline + 1) {
+        newline = memchr(cursor, '\n', (size_t)(limit - cursor));
+        if (is_headed(cursor, newline)) return 1;
+    }
+    return 0;
+}
+
+static void perf_begin(struct rsc_text_reader *part) { ((struct perf_reader *)part)->headed = part->carried; }
+
+static void perf_join(struct rsc_text_reader *text, const struct rsc_text_reader *block, struct rsc_piece_view *view) {
+    struct perf_reader *all = (struct perf_reader *)text;
+    const struct perf_reader *part = (const struct perf_reader *)block;
+    (void)view;
+    all->samples += part->samples;
+    all->left_out += part->left_out;
+}
+
 static int perf_finish(struct rsc_text_reader *text, struct rsc_error *error) {
     const struct perf_reader *reader = (const struct perf_reader *)text;
     const char *name = rsc_input_name(text->lines.input);
@@ -293,7 +331,11 @@ static const struct rsc_text_format perf_format = {.name = "perf-script",
                                                    .has_threads = 1,
                                                    .reader_bytes = sizeof(struct perf_reader),
                                                    .parse = perf_parse,
-                                                   .finish = perf_finish};
+                                                   .finish = perf_finish,
+                                                   .begin = perf_begin,
+                                                   .hold = perf_hold,
+                                                   .carry = perf_carry,
+                                                   .join = perf_join};
 
 int rsc_perf_script_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                          struct rsc_error *error) {

@@ -46,6 +46,17 @@ static int make_batch(struct rsc_text_reader *reader, uint32_t count, struct rsc
     return 1;
 }
 
+/* Makes sure there is a line. Lines that wait for others are left to the next block, unless it is the last one. */
+static int fill(struct rsc_text_reader *reader, struct rsc_error *error) {
+    struct rsc_text_lines *lines = &reader->lines;
+    const int fresh = lines->cursor == lines->limit;
+    int status = rsc_text_lines_fill(lines, error);
+    if (status <= 0 || !fresh || !reader->format->hold || lines->ended || lines->nul) return status;
+    const char *end = reader->format->hold(lines->cursor, lines->limit);
+    if (end > lines->cursor && lines->filled - end <= RSC_TEXT_LINE_MAX) lines->limit = end;
+    return status;
+}
+
 static int text_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
     struct rsc_text_reader *reader = (struct rsc_text_reader *)source;
     const struct rsc_text_lines *lines = &reader->lines;
@@ -57,12 +68,12 @@ static int text_next(struct rsc_source *source, struct rsc_batch *batch, struct 
         reader->pc = reader->meta + RSC_BATCH_ACCESSES;
     }
     reader->fetches = 0;
-    do { /* an access whose lines may be in two blocks must be in one batch */
-        int status = rsc_text_lines_fill(&reader->lines, error);
+    do {
+        int status = fill(reader, error);
         if (status < 0 && count == 0) return status;
         if (status <= 0) break;
         count = reader->format->parse(reader, count);
-    } while (!reader->problem && lines->cursor == lines->limit && (!count || !reader->format->join));
+    } while (!reader->problem && lines->cursor == lines->limit && !count);
     int status = make_batch(reader, count, batch, error);
     return status ? status : finish(reader, error);
 }
@@ -87,6 +98,7 @@ static void text_close(struct rsc_source *source) {
 struct text_block {
     struct rsc_text_lines lines; /* owned */
     struct rsc_text_reader *end; /* owned: the reader of the thread that parsed it, as it then was */
+    int carried;                 /* of the blocks before */
 };
 
 static void block_free(void *piece) {
@@ -99,8 +111,11 @@ static void block_free(void *piece) {
 static int take_block(struct rsc_source *source, void *piece, struct rsc_error *error) {
     struct rsc_text_reader *reader = (struct rsc_text_reader *)source;
     struct text_block *block = piece;
-    int status = rsc_text_lines_fill(&reader->lines, error);
+    int status = fill(reader, error);
     if (status <= 0) return status;
+    block->carried = reader->carried;
+    if (reader->format->carry && !reader->carried)
+        reader->carried = reader->format->carry(reader->lines.cursor, reader->lines.limit);
     if (!block->end) block->end = calloc(1, reader->format->reader_bytes);
     if (!block->end || rsc_text_lines_cut(&reader->lines, &block->lines) < 0)
         return rsc_fail_memory(error, "trace reader");
@@ -129,6 +144,7 @@ static int worker_start(void *to, void *piece, struct rsc_error *error) {
     memcpy(block->end, worker->fresh, worker->fresh->format->reader_bytes);
     worker->reader = block->end;
     worker->reader->lines = block->lines;
+    worker->reader->carried = block->carried;
     if (worker->reader->format->begin) worker->reader->format->begin(worker->reader);
     return 0;
 }
@@ -200,7 +216,6 @@ static int finish_blocks(struct rsc_source *source, struct rsc_error *error) {
      .no_parts = (threads)}
 static const struct rsc_piece_kind blocks = BLOCKS(0), blocks_with_threads = BLOCKS(1);
 
-static const struct rsc_source_ops text_ops = {text_next, NULL, text_info, text_close, NULL};
 static const struct rsc_source_ops block_ops = {text_next, NULL, text_info, text_close, &blocks};
 static const struct rsc_source_ops thread_ops = {text_next, NULL, text_info, text_close, &blocks_with_threads};
 
@@ -216,7 +231,7 @@ int rsc_text_reader_open(struct rsc_source **out, const struct rsc_text_format *
     reader->has_threads = format->has_threads;
     int status = rsc_text_lines_open(&reader->lines, input, format->name, error);
     if (status == 0 && format->start) status = format->start(reader, error);
-    reader->source.ops = !format->join ? &text_ops : reader->has_threads ? &thread_ops : &block_ops;
+    reader->source.ops = reader->has_threads ? &thread_ops : &block_ops;
     reader->fresh = malloc(format->reader_bytes);
     if (!reader->fresh && !status) status = rsc_fail_memory(error, "trace reader");
     if (!status) memcpy(reader->fresh, reader, format->reader_bytes);

@@ -37,9 +37,16 @@ struct rsc_text_format {
     /*
      * For several threads, each of which parses some blocks of lines with a reader of its own: `begin` (NULL: nothing to
      * do) prepares that reader for a block, and `join` adds what it found to `all`, in order, with the block's accesses.
-     * `join` NULL: blocks depend on each other. If the threads make parts, view->meta and view->pc are NULL.
+     * If the threads make parts, view->meta and view->pc are NULL.
      */
     void (*begin)(struct rsc_text_reader *part);
+    /*
+     * NULL, or where lines belong together: the end of the first lines of [cursor, limit) that can do without those that
+     * follow, cursor if all need more; and whether these lines change what those of later blocks mean, which `begin` finds
+     * in part->carried.
+     */
+    const char *(*hold)(const char *cursor, const char *limit);
+    int (*carry)(const char *cursor, const char *limit);
     void (*join)(struct rsc_text_reader *all, const struct rsc_text_reader *part, struct rsc_piece_view *view);
 };
 
@@ -54,6 +61,7 @@ struct rsc_text_reader {
     const char *cuttable; /* where the last line that a cut could have shortened ended; NULL: none */
     int failure; /* code for a bad line: RSC_EFORMAT, or why no thread could be added */
     int has_pc, has_threads;
+    int carried; /* what format->carry() found in the blocks before */
     int fetches_seen;
     uint64_t fetches; /* in the batch */
     int ends_cuttable; /* of a file read in blocks: `cuttable` was its end */
