@@ -243,6 +243,7 @@ static void after_fork(ThreadId thread) {
 /* ---- loading ---- */
 
 static Bool take_option(const HChar *text) {
+    const HChar *seed;
     Int number;
     if VG_INT_CLO (text, "--ring", number) {
         rsc_tool.ring_fd = number;
@@ -265,8 +266,8 @@ static Bool take_option(const HChar *text) {
         return True;
     }
     if VG_STR_CLO (text, "--roi", rsc_tool.roi) return True;
-    if VG_INT_CLO (text, "--seed", number) {
-        rsc_tool.seed = (uint64_t)number;
+    if VG_STR_CLO (text, "--seed", seed) { /* of 64 bits: the parent wrote it */
+        rsc_tool.seed = VG_(strtoull10)(seed, NULL);
         return True;
     }
     return False;
