@@ -74,6 +74,45 @@ static void the_same_data_keeps_its_order(void **state) {
     rsc_turns_free(turns);
 }
 
+/* A unit with one access, after others of which only the number is known. */
+static void add_after(struct rsc_turns *turns, uint32_t thread, uint64_t number, uint64_t before) {
+    begin(turns, thread, number);
+    rsc_turns_pass(turns, before);
+    assert_int_equal(rsc_turns_access(turns, (100 * thread + number) * 4, 4, 1), 0);
+    rsc_turns_end(turns, 1, 0);
+}
+
+/* Each access comes in the turn that it would have if all accesses before it were known. */
+static void accesses_pass_in_turns(void **state) {
+    const struct {
+        uint64_t quantum;
+        const char *order;
+    } cases[] = {{4, "10 0 11 12 1 2"}, {1000000, "0 1 10 11 12 2"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rsc_turns *turns = rsc_turns_new(cases[i].quantum);
+        assert_non_null(turns);
+        add_after(turns, 1, 0, 9); /* its accesses number 9, 5010 and 1,005,011 */
+        add_after(turns, 1, 1, 5000);
+        add_after(turns, 1, 2, 1000000);
+        add_after(turns, 2, 10, 0); /* 0, 1000, 1001 */
+        add_after(turns, 2, 11, 999);
+        add_after(turns, 2, 12, 0);
+        struct rsc_turn_units units;
+        char text[100] = "";
+        uint64_t last = 0;
+        for (size_t used = 0; rsc_turns_next(turns, &units);) {
+            for (uint32_t k = 0; k < units.count; k++)
+                used += (size_t)snprintf(text + used, sizeof text - used, "%s%d", used ? " " : "", (int)units.words[k]);
+            assert_true(units.passed >= last && (units.passed - last < 1000000 || units.words[0] == 2));
+            last = units.passed;
+        }
+        assert_string_equal(text, cases[i].order);
+        assert_int_equal(last, 1005011 + 1002);
+        rsc_turns_free(turns);
+    }
+}
+
 #define UNITS 120
 #define CELLS 12
 
@@ -106,6 +145,7 @@ static void random_rounds_could_have_run_so(void **state) {
             if (rand() % 8 == 0) thread = (uint32_t)rand() % threads;
             made[n] = (struct made){.thread = thread, .count = (uint32_t)rand() % 5, .rank = UINT32_MAX};
             begin(turns, thread, n);
+            if (rand() % 4 == 0) rsc_turns_pass(turns, (uint64_t)rand() % (rand() % 2 ? 9 : 1000000000));
             for (uint32_t i = 0; i < made[n].count; i++) {
                 made[n].addr[i] = 4 * (uint64_t)(rand() % CELLS);
                 made[n].size[i] = 4u << rand() % 3;
@@ -134,6 +174,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(turns_have_the_length_asked_for),
         cmocka_unit_test(the_same_data_keeps_its_order),
+        cmocka_unit_test(accesses_pass_in_turns),
         cmocka_unit_test(random_rounds_could_have_run_so),
     };
     if (argc > 1) seed = (unsigned)strtoul(argv[1], NULL, 0);

@@ -46,7 +46,8 @@ struct rsc_block_reader {
     uint32_t filling;        /* the thread whose words come now */
     uint32_t living;         /* threads that have not ended */
     int taking;              /* the round is complete and being taken */
-    uint32_t gathered;       /* words of the ring block in rounds */
+    uint32_t gathered;       /* words of the ring block in rounds; of a sample of lines, records */
+    uint64_t before_round;   /* references, of a sample of lines */
 };
 
 /* Read once: the program may change it between a check and its use. */
@@ -78,7 +79,10 @@ int rsc_reader_take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cur
 
 /* ---- drain_turns.c ---- */
 
-/* `take` of struct rsc_drain_mode while there are turns. */
+/* What is taken from now on is the thread's. */
+void rsc_reader_run_thread(struct rsc_drain_cursor *cursor, struct rsc_block_thread *thread);
+
+/* `take` of struct rsc_drain_mode while there are turns. The block's is_left: nothing but the round that was begun. */
 int rsc_reader_take_turns(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 
 #endif

@@ -133,8 +133,7 @@ int rsc_drain_take_records(struct rsc_drain *drain, struct rsc_drain_cursor *cur
     return 0;
 }
 
-uint64_t rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t references,
-                                    uint64_t crossings) {
+uint64_t rsc_drain_count_references(struct rsc_drain *drain, uint32_t thread, uint64_t references, uint64_t crossings) {
     if (references > REFERENCES_MAX - drain->stats.references) {
         drain->stats.unknown++;
         return 0;
@@ -142,7 +141,7 @@ uint64_t rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_dr
     drain->stats.references += references;
     drain->stats.accesses += references;
     drain->stats.accesses -= crossings < drain->stats.accesses ? crossings : drain->stats.accesses;
-    if (cursor->number < drain->thread_room) drain->thread_references[cursor->number] += references;
+    if (thread < drain->thread_room) drain->thread_references[thread] += references;
     return references;
 }
 

@@ -17,13 +17,13 @@
 _Static_assert(RSC_RAW_WORDS <= RSC_BLOCK_WORDS, "what a thread left unlooked at is expanded as a block is");
 
 static void take_kept(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t addr, uint32_t size,
-                      int is_write, uint64_t pc) {
+                      int is_write, uint64_t pc, uint64_t passed) {
     uint32_t at = drain->count++;
     drain->addr[at] = addr | cursor->space;
     drain->meta[at] = size | (uint64_t)is_write << 32 | (uint64_t)cursor->number << 40;
     drain->pc[at] = pc | cursor->space;
     drain->skipped[at] = cursor->skipped;
-    if (drain->passed) drain->passed[at] = drain->stats.references;
+    if (drain->passed) drain->passed[at] = passed;
     cursor->skipped = 0;
 }
 
@@ -38,16 +38,21 @@ void rsc_drain_filter(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
         }
         uint64_t start = line << shift, from = start > addr ? start : addr;
         uint64_t line_end = start + (1ull << shift) - 1, to = line_end < end ? line_end : end;
-        take_kept(drain, cursor, from, size ? (uint32_t)(to - from + 1) : 0, is_write, pc);
-        if (drain->passed) drain->passed[drain->count - 1] += references;
+        take_kept(drain, cursor, from, size ? (uint32_t)(to - from + 1) : 0, is_write, pc,
+                  drain->stats.references + references);
     }
-    rsc_drain_count_references(drain, cursor, references, references - 1);
+    rsc_drain_count_references(drain, cursor->number, references, references - 1);
 }
 
-/* The bytes of a kept reference: one line has all of them, unless the program wrote over the record. */
-static uint32_t within_line(const struct rsc_drain *drain, const struct rsc_record *record) {
+uint32_t rsc_drain_bytes_in_line(const struct rsc_drain *drain, const struct rsc_record *record) {
     const uint64_t line = 1ull << drain->keep_shift, left = line - (record->addr & ADDRESS_MASK & (line - 1));
     return rsc_record_size(record->word) < left ? rsc_record_size(record->word) : (uint32_t)left;
+}
+
+void rsc_drain_take_kept(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record,
+                         uint64_t passed) {
+    take_kept(drain, cursor, record->addr & ADDRESS_MASK, rsc_drain_bytes_in_line(drain, record),
+              rsc_record_type(record->word) == RSC_RECORD_KEPT_WRITE, rsc_record_pc(record->word), passed);
 }
 
 /* How many references a record stands for. This gives its time, because kept references come in bursts. */
@@ -80,17 +85,21 @@ int rsc_drain_take_lines(struct rsc_drain *drain, struct rsc_drain_cursor *curso
             __atomic_store_n(&drain->ring->enough, 1, __ATOMIC_RELAXED);
         else if (type == RSC_RECORD_KEPT_READ || type == RSC_RECORD_KEPT_WRITE) {
             cursor->skipped += record->addr >> 48;
-            rsc_drain_count_references(drain, cursor, record->addr >> 48, 0);
-            take_kept(drain, cursor, record->addr & ADDRESS_MASK, within_line(drain, record),
-                      type == RSC_RECORD_KEPT_WRITE, payload);
-            rsc_drain_count_references(drain, cursor, 1, 0);
+            rsc_drain_count_references(drain, cursor->number, record->addr >> 48, 0);
+            rsc_drain_take_kept(drain, cursor, record, drain->stats.references);
+            rsc_drain_count_references(drain, cursor->number, 1, 0);
         } else if (type == RSC_RECORD_SKIPPED) {
-            cursor->skipped += rsc_drain_count_references(drain, cursor, payload, record->addr);
+            cursor->skipped += rsc_drain_count_references(drain, cursor->number, payload, record->addr);
         } else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) {
             rsc_drain_filter(drain, cursor, record->addr & ADDRESS_MASK, rsc_record_size(record->word),
                              type == RSC_RECORD_WRITE, payload);
         } else if (type == RSC_RECORD_SWITCH) {
-            if (rsc_drain_take_switch(drain, cursor, slot, record) < 0) return RSC_ENOMEM;
+            int in_turns = rsc_drain_take_switch(drain, cursor, slot, record);
+            if (in_turns < 0) return RSC_ENOMEM;
+            if (in_turns) {
+                cursor->at++;
+                break;
+            }
         } else if (rsc_drain_take_event(drain, cursor, slot, record) < 0) {
             return RSC_ENOMEM;
         }
@@ -100,7 +109,7 @@ int rsc_drain_take_lines(struct rsc_drain *drain, struct rsc_drain_cursor *curso
 
 void rsc_drain_take_untold(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     if (!__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) {
-        cursor->skipped += rsc_drain_count_references(drain, cursor, slot->skipped, slot->crossings);
+        cursor->skipped += rsc_drain_count_references(drain, cursor->number, slot->skipped, slot->crossings);
         drain->stats.instructions += slot->own_instructions;
         drain->instructions += slot->own_instructions;
     }

@@ -151,7 +151,7 @@ static uint64_t at_most(uint64_t count, uint64_t most) { return count < most ? c
 static void take_counts(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     double weight;
     memcpy(&weight, &slot->sampled_weight, sizeof weight);
-    const uint64_t references = rsc_drain_count_references(drain, cursor, slot->sampled_references, 0);
+    const uint64_t references = rsc_drain_count_references(drain, cursor->number, slot->sampled_references, 0);
     drain->stats.analysed += at_most(slot->sampled_analysed, references);
     drain->stats.begun += at_most(slot->sampled_begun, references);
     if (weight >= 0 && weight < 0x1p62) drain->stats.begun_weight += weight;

@@ -219,16 +219,15 @@ int rsc_drain_take_records(struct rsc_drain *drain, struct rsc_drain_cursor *cur
                            uint64_t most);
 uint64_t rsc_drain_count_records(const struct rsc_record *records, uint32_t count);
 /*
- * References of a thread, and references beyond its accesses; may include those counted before. Returns the first, or
+ * References of a thread, by number, and references beyond its accesses; may include those counted before. Returns the first, or
  * 0 if no program can have made as many: something wrote over the ring.
  */
-uint64_t rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t references,
-                                    uint64_t crossings);
+uint64_t rsc_drain_count_references(struct rsc_drain *drain, uint32_t thread, uint64_t references, uint64_t crossings);
 
 /* ---- drain_valgrind.c ---- */
 struct rsc_block_reader;
 void rsc_block_reader_free(struct rsc_block_reader *reader);
-/* Another thread of the slot's process runs, or one has ended. */
+/* Another thread of the slot's process runs, or one has ended. Returns 1 if the rest must be taken in turns, 0 or RSC_ENOMEM. */
 int rsc_drain_take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_slot *slot,
                           const struct rsc_record *record);
 
@@ -236,6 +235,11 @@ int rsc_drain_take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *curs
 int rsc_drain_take_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                          uint64_t most);
 uint64_t rsc_drain_count_lines(const struct rsc_record *records, uint32_t count);
+/* A record of a kept reference goes into the batch: `passed` of all threads came before. It is counted elsewhere. */
+void rsc_drain_take_kept(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record,
+                         uint64_t passed);
+/* Its bytes: one line has all of them, unless the program wrote over the record. */
+uint32_t rsc_drain_bytes_in_line(const struct rsc_drain *drain, const struct rsc_record *record);
 /* An access that the program itself did not filter. */
 void rsc_drain_filter(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, uint64_t addr, uint32_t size,
                       int is_write, uint64_t pc);

@@ -252,12 +252,7 @@ int rsc_reader_take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cur
     if (reader->living > 1 && drain->window.quantum && !reader->turns &&
         !(reader->turns = rsc_turns_new(drain->window.quantum)))
         return RSC_ENOMEM;
-    if (reader->now) reader->now->skipped = cursor->skipped;
-    cursor->skipped = thread->skipped;
-    reader->now = thread;
-    cursor->number = thread->number;
-    cursor->tid = thread->tid;
-    cursor->stack_known = thread->stack_known;
+    rsc_reader_run_thread(cursor, thread);
     cursor->is_part = 0;
     return rsc_drain_add_maps(drain);
 }
@@ -312,7 +307,7 @@ static int begin_left(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
     const int has_round = reader && reader->turns && rsc_turns_any(reader->turns);
     if (!reader || (!has_round && !reader->joins.part_count)) return 0;
     reader->taking = has_round;
-    cursor->block = (struct rsc_found_block){.words = NULL};
+    cursor->block = (struct rsc_found_block){.is_left = 1};
     cursor->passed = cursor->at = 0;
     cursor->count = 1;
     cursor->start_ns = drain->taken_until_ns;
@@ -369,7 +364,8 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
 int rsc_drain_take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_slot *slot,
                           const struct rsc_record *record) {
     if (!cursor->reader && make_reader(drain, cursor, slot) < 0) return RSC_ENOMEM;
-    return rsc_reader_take_switch(drain, cursor, record);
+    int status = rsc_reader_take_switch(drain, cursor, record);
+    return status < 0 ? status : cursor->reader->turns != NULL;
 }
 
 static int begin_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
@@ -391,13 +387,25 @@ static int begin_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
 }
 
 static int begin_left_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead) {
-    if (!dead || cursor->generation != slot->generation || !cursor->reader || !cursor->reader->now) return 0;
+    struct rsc_block_reader *reader = cursor->generation == slot->generation ? cursor->reader : NULL;
+    if (!reader || !reader->now) return 0;
+    if (reader->turns && rsc_turns_any(reader->turns)) {
+        reader->taking = 1;
+        cursor->block = (struct rsc_found_block){.is_left = 1};
+        cursor->at = 0;
+        cursor->count = 1;
+        cursor->start_ns = drain->taken_until_ns;
+        cursor->passed = cursor->step_ns_256 = 0;
+        return 1;
+    }
+    if (!dead) return 0;
     if (__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) memset(slot->raw, 0, sizeof slot->raw);
     const uint32_t count = rsc_drain_count_unpublished(slot->raw, RSC_RAW_WORDS);
     if (!count) return 0;
+    if (reader->turns) rsc_reader_run_thread(cursor, &reader->threads[reader->filling]); /* it ran last */
     rsc_drain_take_untold(drain, cursor, slot);
-    cursor->reader->now->ends = (uint32_t)rsc_reader_look(&slot->own[0]) & 15;
-    cursor->reader->now->end_pc = rsc_reader_look(&slot->own[1]) & RSC_BLOCK_ADDRESS;
+    reader->now->ends = (uint32_t)rsc_reader_look(&slot->own[0]) & 15;
+    reader->now->end_pc = rsc_reader_look(&slot->own[1]) & RSC_BLOCK_ADDRESS;
     cursor->block = (struct rsc_found_block){.words = slot->raw, .count = count, .is_left = 1};
     cursor->passed = cursor->at = 0;
     cursor->count = count;
@@ -424,7 +432,9 @@ static int filter_batch(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
 
 static int take_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t most) {
     int status = 0;
-    if (!cursor->block.words) return rsc_drain_take_lines(drain, cursor, slot, most);
+    if (!cursor->block.words)
+        return cursor->reader->turns ? rsc_reader_take_turns(drain, cursor, slot)
+                                     : rsc_drain_take_lines(drain, cursor, slot, most);
     while (cursor->at < cursor->count && !status && drain->count < RSC_BATCH_ACCESSES - 4 * RSC_READER_SPARE) {
         const uint32_t before = drain->count;
         status = rsc_reader_take_next(drain, cursor, slot, cursor->block.words, cursor->count, &cursor->at);

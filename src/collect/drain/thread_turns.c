@@ -16,6 +16,7 @@
 struct unit {
     uint32_t first_word, words;
     uint32_t first_wait, waits;
+    uint64_t before; /* accesses that only have to pass */
     uint32_t accesses;
     int goes_on;
 };
@@ -29,6 +30,7 @@ struct turn_thread {
     struct unit *units;
     size_t count, room;
     size_t next;     /* to be taken */
+    uint64_t waited; /* of those accesses before it */
     uint32_t *after; /* [thread_count]: units of each other thread that the last unit comes after */
     uint32_t after_count;
 };
@@ -60,6 +62,8 @@ struct rsc_turns {
     uint32_t filling; /* the thread of the unit being put together */
     uint32_t turn;    /* the thread whose turn it is */
     uint64_t taken;   /* accesses of this turn */
+    uint64_t passed;  /* accesses of this round */
+    int has_before;   /* a unit of the round has accesses before it */
 };
 
 struct rsc_turns *rsc_turns_new(uint64_t quantum) {
@@ -109,6 +113,12 @@ uint64_t *rsc_turns_begin(struct rsc_turns *turns, uint32_t thread, uint32_t mos
         (struct unit){.first_word = (uint32_t)turns->word_count, .first_wait = (uint32_t)turns->wait_count};
     turns->filling = thread;
     return turns->words + turns->word_count;
+}
+
+void rsc_turns_pass(struct rsc_turns *turns, uint64_t accesses) {
+    struct turn_thread *of = &turns->threads[turns->filling];
+    of->units[of->count].before += accesses;
+    turns->has_before |= accesses != 0;
 }
 
 /* The unit comes after `unit` of another thread, and so after all before that. */
@@ -211,11 +221,42 @@ static void end_round(struct rsc_turns *turns) {
     for (uint32_t i = 0; i < turns->thread_count; i++) {
         struct turn_thread *thread = &turns->threads[i];
         thread->count = thread->next = 0;
+        thread->waited = 0;
         if (thread->after_count) memset(thread->after, 0, thread->after_count * sizeof *thread->after);
     }
     turns->word_count = turns->wait_count = 0;
     turns->line_count = 0;
+    turns->passed = 0;
+    turns->has_before = 0;
     turns->round++;
+}
+
+/* Accesses before the unit pass, as many as the turn has left. Returns whether the unit is still within this turn. */
+static int pass(struct rsc_turns *turns, struct turn_thread *of, const struct unit *next) {
+    const uint64_t left = next->before - of->waited, room = turns->quantum - turns->taken;
+    const uint64_t some = left < room ? left : room;
+    of->waited += some;
+    turns->taken += some;
+    turns->passed += some;
+    return turns->taken < turns->quantum;
+}
+
+/* Turns in which accesses only pass, in all threads that can go on: all at once. */
+static void pass_turns(struct rsc_turns *turns) {
+    uint64_t least = UINT64_MAX;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < turns->thread_count; i++) {
+            struct turn_thread *of = &turns->threads[i];
+            const struct unit *next = &of->units[of->next];
+            if (of->next >= of->count || !may_run(turns, next)) continue;
+            const uint64_t whole = (next->before - of->waited) / turns->quantum;
+            if (!pass) {
+                least = whole < least ? whole : least;
+            } else {
+                of->waited += least * turns->quantum;
+                turns->passed += least * turns->quantum;
+            }
+        }
 }
 
 /* Takes what the thread can do in this turn. Returns 0 if that is nothing. */
@@ -228,9 +269,15 @@ static int take_units(struct rsc_turns *turns, struct turn_thread *of, struct rs
         if (units->words && (units->count + next->words > RSC_TURN_WORDS ||
                              units->words + units->count != turns->words + next->first_word))
             break;
-        if (!units->words) units->words = turns->words + next->first_word;
+        if (next->before && !pass(turns, of, next)) break;
+        if (!units->words) {
+            units->words = turns->words + next->first_word;
+            units->passed = turns->passed;
+        }
+        of->waited = 0;
         units->count += next->words;
         turns->taken += next->accesses;
+        turns->passed += next->accesses;
     }
     return units->words != NULL;
 }
@@ -238,9 +285,12 @@ static int take_units(struct rsc_turns *turns, struct turn_thread *of, struct rs
 int rsc_turns_next(struct rsc_turns *turns, struct rsc_turn_units *units) {
     /* The first unit in the order of execution that is left waits for none: some thread can always go on. */
     for (uint32_t tried = 0; tried <= turns->thread_count; tried++) {
+        const uint64_t passed = turns->passed;
         if (turns->turn < turns->thread_count && take_units(turns, &turns->threads[turns->turn], units)) return 1;
+        if (turns->passed != passed) tried = 0;
         turns->turn = turns->turn + 1 < turns->thread_count ? turns->turn + 1 : 0;
         turns->taken = 0;
+        if (!turns->turn && turns->has_before) pass_turns(turns);
     }
     end_round(turns);
     return 0;

@@ -19,6 +19,8 @@ void rsc_turns_free(struct rsc_turns *turns);
 
 /* Begins a unit of a thread, by a small number. Returns where its words go, `most` at most; NULL when out of memory. */
 uint64_t *rsc_turns_begin(struct rsc_turns *turns, uint32_t thread, uint32_t most);
+/* Before the unit, the thread made so many accesses of which nothing else is known: turns pass meanwhile. */
+void rsc_turns_pass(struct rsc_turns *turns, uint64_t accesses);
 /* Returns 0 or RSC_ENOMEM. */
 int rsc_turns_access(struct rsc_turns *turns, uint64_t addr, uint32_t size, int is_write);
 /* The unit is complete, with this number of words. `goes_on`: the thread's next one belongs to it. */
@@ -36,6 +38,7 @@ int rsc_turns_full(const struct rsc_turns *turns);
 struct rsc_turn_units {
     uint32_t thread, count;
     const uint64_t *words; /* until the next unit is begun */
+    uint64_t passed; /* accesses of all threads in this round before the first unit's own */
 };
 
 /* The next ones in turns. 0: there are none, and the next round may begin. */
