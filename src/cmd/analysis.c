@@ -413,7 +413,8 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
                                  map->build_id_bytes, error);
         if (status == RSC_ELIMIT) status = 0; /* names are missing then */
     }
-    if (!status && analysis->program) status = rsc_symbols_add_jit(*symbols, analysis->program, error);
+    for (uint32_t i = 0; !status && i < analysis->process_count; i++)
+        status = rsc_symbols_add_jit(*symbols, analysis->pids[i], (uint64_t)i << 48, error);
     for (size_t i = 0; !status && i < analysis->count; i++)
         status = rsc_symbols_name_profile(*symbols, analysis->profiles[i], error);
     return status;

@@ -50,7 +50,9 @@ struct rsc_analysis {
     int requests;    /* whole objects, with their own engine and line size */
     unsigned threads;
     const char *sysroot; /* for names of code and data; NULL: none */
-    uint32_t program;    /* process that may have named code it made (rsc_symbols_add_jit()); 0: none */
+    /* Processes that may have named code they made (rsc_symbols_add_jit()), by the top 16 bits of their addresses. */
+    const uint32_t *pids; /* [process_count] */
+    uint32_t process_count;
     int debuginfod;
     uint64_t max_memory; /* --max-memory, in bytes; 0: not given */
     /* memory.c: the limit, memory the process already used, batches so far, the trace that is read (NULL: none) */
@@ -58,10 +60,10 @@ struct rsc_analysis {
     int memory_checked; /* memory_before is known */
     struct rsc_trace *trace;
 
-    uint64_t instructions;    /* of all batches so far */
+    uint64_t instructions; /* of all batches so far */
     int instructions_unknown; /* some batch has no count of them */
 
-    int every_size;               /* --every-size */
+    int every_size; /* --every-size */
     struct rsc_every_size *every; /* by engine, every_size.h; NULL: not wanted */
 
     struct rsc_variable_events variables; /* of the files that were mapped */

@@ -20,6 +20,7 @@ struct run {
     struct rsc_target target;
     struct rsc_collector collector;
     struct rsc_whole_run whole;
+    uint32_t pid; /* of the program */
     struct rsc_run_facts facts;
     char trace_name[4096];
     struct rsc_trace_writer *writer;
@@ -183,7 +184,9 @@ static int finish(struct run *run, struct rsc_error *error) {
     status = 0;
     if (run->asked.request.wanted.what != RSC_TAKES_ACCESSES)
         status = rsc_analysis_push(analysis, &nothing, &end, error);
-    analysis->program = run->collector.launch.pid > 0 ? (uint32_t)run->collector.launch.pid : 0;
+    run->pid = run->collector.launch.pid > 0 ? (uint32_t)run->collector.launch.pid : 0;
+    analysis->pids = run->whole.process_count ? run->whole.pids : &run->pid;
+    analysis->process_count = run->whole.process_count ? run->whole.process_count : run->pid != 0;
     if (run->both_by_default && run->facts.threads <= 1) leave_one_of_equals(analysis);
     if (status >= 0) status = rsc_analysis_finish(analysis, run->collector.kind->name, error);
     if (status < 0) return status;

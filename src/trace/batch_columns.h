@@ -20,6 +20,8 @@ struct rsc_whole_run {
     uint64_t accesses, references;
     const uint64_t *thread_references; /* [thread_count], by thread number */
     uint32_t thread_count;
+    const uint32_t *pids; /* [process_count], by the top 16 bits of their addresses */
+    uint32_t process_count;
     /* Of finished samples: */
     uint64_t analysed;   /* references analysed */
     uint64_t begun;      /* samples; those that were never finished are last touches, */

@@ -80,6 +80,7 @@ void rsc_drain_free(struct rsc_drain *drain) {
     free(drain->passed);
     free(drain->thread_references);
     free(drain->in_region);
+    free(drain->pids);
     free(drain->events);
     free(drain->note_text);
     free(drain);
@@ -466,6 +467,8 @@ void rsc_drain_get_whole(const struct rsc_drain *drain, struct rsc_whole_run *wh
                                     .references = drain->stats.references,
                                     .thread_references = drain->thread_references,
                                     .thread_count = drain->thread_room,
+                                    .pids = drain->pids,
+                                    .process_count = (uint32_t)drain->pid_count,
                                     .analysed = drain->stats.analysed,
                                     .begun = drain->stats.begun,
                                     .begun_weight = drain->stats.begun_weight};

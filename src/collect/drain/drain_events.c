@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "collect/drain/drain_state.h"
 #include "collect/drain/ring_notes.h"
 
@@ -35,6 +36,16 @@ int rsc_drain_add_event(struct rsc_drain *drain, uint16_t type, uint32_t thread,
     return 0;
 }
 
+/* For names of the code that the process makes: without memory it has none. */
+static uint32_t keep_pid(struct rsc_drain *drain, uint32_t number, uint64_t process) {
+    if (number > drain->pid_count && !rsc_grow(&drain->pids, &drain->pid_room, number, sizeof *drain->pids)) {
+        memset(drain->pids + drain->pid_count, 0, (number - drain->pid_count) * sizeof *drain->pids);
+        drain->pid_count = number;
+    }
+    if (number <= drain->pid_count && !drain->pids[number - 1]) drain->pids[number - 1] = (uint32_t)process;
+    return number;
+}
+
 /*
  * Processes are numbered from 1 as they appear; beyond PROCESSES_MAX, or when out of memory, all share the last
  * number. Valgrind's tool, which chooses lines by their numbers, knows only how many programs it has run.
@@ -42,7 +53,8 @@ int rsc_drain_add_event(struct rsc_drain *drain, uint16_t type, uint32_t thread,
 uint32_t rsc_drain_process_number(struct rsc_drain *drain, uint64_t process) {
     struct rsc_u64_table *table = &drain->processes;
     const uint64_t image = process >> 32;
-    if (drain->mode == &rsc_drain_valgrind_lines && image && image <= PROCESSES_MAX) return (uint32_t)image;
+    if (drain->mode == &rsc_drain_valgrind_lines && image && image <= PROCESSES_MAX)
+        return keep_pid(drain, (uint32_t)image, process);
     struct rsc_u64_entry *entry = rsc_u64_table_find(table, process);
     if (entry->value) return (uint32_t)entry->value;
     if (table->used >= PROCESSES_MAX || (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0)) {
@@ -51,7 +63,7 @@ uint32_t rsc_drain_process_number(struct rsc_drain *drain, uint64_t process) {
     }
     entry = rsc_u64_table_find(table, process);
     *entry = (struct rsc_u64_entry){process, ++table->used};
-    return (uint32_t)table->used;
+    return keep_pid(drain, (uint32_t)table->used, process);
 }
 
 /* Each process has its own address space: all but the first get their number in the top 16 bits. */

@@ -134,6 +134,8 @@ struct rsc_drain {
     struct rsc_drain_cursor cursors[RSC_RING_SLOTS];
     struct rsc_thread_table threads;
     struct rsc_u64_table processes; /* numbers by rsc_process_id() */
+    uint32_t *pids; /* by process number - 1; owned */
+    size_t pid_count, pid_room;
     int one_process;
     uint32_t first_pid, first_number; /* of the process's first thread, whose tid is the pid; pid 0: none yet */
     uint64_t first_tid;

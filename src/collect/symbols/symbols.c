@@ -40,8 +40,8 @@ int rsc_symbols_place(struct rsc_symbols *symbols, struct rsc_place *place, stru
     return 0;
 }
 
-int rsc_symbols_add_jit(struct rsc_symbols *symbols, uint32_t pid, struct rsc_error *error) {
-    (void)symbols, (void)pid, (void)error;
+int rsc_symbols_add_jit(struct rsc_symbols *symbols, uint32_t pid, uint64_t space, struct rsc_error *error) {
+    (void)symbols, (void)pid, (void)space, (void)error;
     return 0;
 }
 
@@ -86,6 +86,12 @@ struct resolved {
     struct code_frame frames[];
 };
 
+/* Names of code that a process made. */
+struct process_jit {
+    uint64_t space; /* PROCESS_BITS of its addresses */
+    struct rsc_jit_map map;
+};
+
 struct rsc_symbols {
     struct symbols_shared shared;
     char *sysroot; /* owned */
@@ -95,7 +101,8 @@ struct rsc_symbols {
     size_t module_count, module_room;
     struct rsc_u64_table module_of; /* from the hash of path and build id to index + 1 */
     struct rsc_u64_table places;    /* from a pc to its struct resolved */
-    struct rsc_jit_map jit;
+    struct process_jit *jits; /* of processes that have any, by space; owned */
+    size_t jit_count, jit_room;
 };
 
 int rsc_symbols_new(struct rsc_symbols **out, const struct rsc_symbols_options *options, struct rsc_error *error) {
@@ -128,7 +135,8 @@ void rsc_symbols_free(struct rsc_symbols *symbols) {
     free(symbols->modules);
     free(symbols->maps);
     free(symbols->sysroot);
-    rsc_jit_map_free(&symbols->jit);
+    for (size_t i = 0; i < symbols->jit_count; i++) rsc_jit_map_free(&symbols->jits[i].map);
+    free(symbols->jits);
     rsc_u64_table_free(&symbols->module_of);
     rsc_u64_table_free(&symbols->places);
     rsc_u64_table_free(&symbols->shared.texts);
@@ -278,11 +286,22 @@ static int find_bias(struct rsc_symbols *symbols, struct file_map *map) {
     return map->bias_state > 0;
 }
 
-int rsc_symbols_add_jit(struct rsc_symbols *symbols, uint32_t pid, struct rsc_error *error) {
+int rsc_symbols_add_jit(struct rsc_symbols *symbols, uint32_t pid, uint64_t space, struct rsc_error *error) {
+    struct rsc_jit_map map;
     char path[64];
     snprintf(path, sizeof path, "/tmp/perf-%u.map", (unsigned)pid);
-    rsc_jit_map_free(&symbols->jit);
-    return rsc_jit_map_read(&symbols->jit, path) < 0 ? rsc_fail_memory(error, path) : 0;
+    int rc = rsc_jit_map_read(&map, path);
+    if (!rc && map.count && !SYMBOLS_ROOM(symbols->jits, symbols->jit_room, symbols->jit_count)) rc = RSC_ENOMEM;
+    if (rc || !map.count) rsc_jit_map_free(&map);
+    else symbols->jits[symbols->jit_count++] = (struct process_jit){space, map};
+    return rc ? rsc_fail_memory(error, path) : 0;
+}
+
+/* The name of code that the pc's process made there, or NULL. */
+static const char *made_at(const struct rsc_symbols *symbols, uint64_t pc) {
+    const size_t at = RSC_SEARCH(0, symbols->jit_count, i, symbols->jits[i].space < (pc & PROCESS_BITS));
+    if (at == symbols->jit_count || symbols->jits[at].space != (pc & PROCESS_BITS)) return NULL;
+    return rsc_jit_map_find(&symbols->jits[at].map, pc & ~PROCESS_BITS);
 }
 
 static struct file_map *map_of(struct rsc_symbols *symbols, uint64_t pc) {
@@ -301,7 +320,7 @@ static int keep_place(struct rsc_symbols *symbols, uint64_t pc, const struct fil
         if (symbol) frames = &only, count = 1;
     }
     /* Where the program unmapped a file, it may have made code since. */
-    const char *made = found ? NULL : rsc_jit_map_find(&symbols->jit, pc);
+    const char *made = found ? NULL : made_at(symbols, pc);
     if (made) {
         only = (struct code_frame){.function = made};
         frames = &only, count = 1;

@@ -40,10 +40,11 @@ int rsc_symbols_add(struct rsc_symbols *symbols, uint64_t start, uint64_t bytes,
                     const uint8_t *build_id, size_t build_id_bytes, struct rsc_error *error);
 
 /*
- * Takes the names of code outside all mapped files from /tmp/perf-PID.map, if the process wrote one (jit_map.h). Call
- * before places are looked up. Returns 0 or RSC_ENOMEM.
+ * Takes the names of code outside all mapped files from /tmp/perf-PID.map, if the process wrote one (jit_map.h). `space`
+ * is what the top 16 bits of its addresses are here. Call before places are looked up, in the order of the spaces.
+ * Returns 0 or RSC_ENOMEM.
  */
-int rsc_symbols_add_jit(struct rsc_symbols *symbols, uint32_t pid, struct rsc_error *error);
+int rsc_symbols_add_jit(struct rsc_symbols *symbols, uint32_t pid, uint64_t space, struct rsc_error *error);
 
 /*
  * Fills function, file, line, module and offset of a place from its pc, and the places it
