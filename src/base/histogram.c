@@ -7,6 +7,8 @@
 
 #include <reusescope/error.h>
 
+#include "base/add_counts.h"
+
 uint32_t rsc_bins_count(struct rsc_bins bins) {
     assert(bins.linear && (bins.linear & (bins.linear - 1)) == 0 && bins.per_octave);
     uint32_t first = (uint32_t)__builtin_ctz(bins.linear);
@@ -71,7 +73,7 @@ void rsc_histogram_merge(struct rsc_histogram *into, const struct rsc_histogram 
     for (uint32_t bin = 0; bin < from->bin_count; bin++) {
         if (!from->count[bin]) continue;
         uint32_t target = same ? bin : rsc_bin_of(into->bins, rsc_bin_lo(from->bins, bin));
-        into->count[target] += from->count[bin];
+        into->count[target] = rsc_add_counts(into->count[target], from->count[bin]);
     }
 }
 

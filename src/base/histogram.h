@@ -80,7 +80,7 @@ uint64_t rsc_histogram_total(const struct rsc_histogram *histogram);
 /* The number of values >= value; a bin that straddles value counts in proportion, rounded down. */
 uint64_t rsc_histogram_at_least(const struct rsc_histogram *histogram, uint64_t value);
 
-/* Adds `from` into `into`, bin by bin when layouts agree, else by each bin's lo. */
+/* Adds `from` into `into`, bin by bin when layouts agree, else by each bin's lo. A bin's count stops at INT64_MAX. */
 void rsc_histogram_merge(struct rsc_histogram *into, const struct rsc_histogram *from);
 
 /*

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/add_counts.h"
 #include "base/fail.h"
 #include "profile/profile_rows.h"
 
@@ -41,12 +42,7 @@ static int check_alike(const struct rsc_profile *into, const struct rsc_profile 
     return 0;
 }
 
-/* Sums that only describe stop at what can be read. */
-static uint64_t add_counts(uint64_t a, uint64_t b) {
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) || sum > INT64_MAX ? INT64_MAX : sum;
-}
-
+/* Sums that only describe stop at what can be read, as rsc_add_counts() does. */
 static double add_seconds(double a, double b) { return fmin(RSC_SECONDS_MAX, a + b); }
 
 /* Adds the rows of both to `merged`. */
@@ -134,21 +130,21 @@ static int join_made(struct rsc_profile *merged, const struct rsc_made *a, const
         return RSC_ENOMEM;
     if (same_command(a->command, b->command) && rsc_profile_set_command(merged, a->command)) return RSC_ENOMEM;
     made->line_bytes = a->line_bytes;
-    made->threads = add_counts(a->threads, b->threads);
+    made->threads = rsc_add_counts(a->threads, b->threads);
     made->workers = a->workers > b->workers ? a->workers : b->workers;
     made->seconds = add_seconds(a->seconds, b->seconds);
     made->overhead = a->overhead == b->overhead ? a->overhead : NAN;
     made->coverage = a->coverage == b->coverage ? a->coverage : NAN;
-    if (a->instructions && b->instructions) made->instructions = add_counts(a->instructions, b->instructions);
-    made->threads_unseen = a->threads_unseen + b->threads_unseen;
+    if (a->instructions && b->instructions) made->instructions = rsc_add_counts(a->instructions, b->instructions);
+    made->threads_unseen = rsc_add_counts(a->threads_unseen, b->threads_unseen);
     if (a->watching.is_known && b->watching.is_known) {
         const struct rsc_watch_costs *one = &a->watching, *other = &b->watching;
         made->watching = (struct rsc_watch_costs){1,
                                                   add_seconds(one->handler_seconds, other->handler_seconds),
-                                                  add_counts(one->samples, other->samples),
-                                                  add_counts(one->traps, other->traps),
-                                                  add_counts(one->dropped, other->dropped),
-                                                  add_counts(one->censored, other->censored)};
+                                                  rsc_add_counts(one->samples, other->samples),
+                                                  rsc_add_counts(one->traps, other->traps),
+                                                  rsc_add_counts(one->dropped, other->dropped),
+                                                  rsc_add_counts(one->censored, other->censored)};
     }
     return 0;
 }
@@ -157,8 +153,8 @@ static int join_made(struct rsc_profile *merged, const struct rsc_made *a, const
 static struct rsc_count_bar join_bars(const struct rsc_count_bar *a, uint64_t exact_a, const struct rsc_count_bar *b,
                                       uint64_t exact_b) {
     if (!a->is_known && !b->is_known) return (struct rsc_count_bar){0};
-    return (struct rsc_count_bar){1, add_counts(a->is_known ? a->low : exact_a, b->is_known ? b->low : exact_b),
-                                  add_counts(a->is_known ? a->high : exact_a, b->is_known ? b->high : exact_b)};
+    return (struct rsc_count_bar){1, rsc_add_counts(a->is_known ? a->low : exact_a, b->is_known ? b->low : exact_b),
+                                  rsc_add_counts(a->is_known ? a->high : exact_a, b->is_known ? b->high : exact_b)};
 }
 
 static void join_totals(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
@@ -183,10 +179,10 @@ static void join_turns(struct rsc_turns *to, const struct rsc_turns *a, const st
         *to = a->others ? *a : *b;
         return;
     }
-    *to = (struct rsc_turns){add_counts(a->accesses, b->accesses),       add_counts(a->turns, b->turns),
-                             add_counts(a->others, b->others),           add_counts(a->mixed, b->mixed),
-                             add_counts(a->mixed_turns, b->mixed_turns), add_counts(a->threads, b->threads),
-                             add_counts(a->regular, b->regular),         a->grain > b->grain ? a->grain : b->grain};
+    *to = (struct rsc_turns){rsc_add_counts(a->accesses, b->accesses),       rsc_add_counts(a->turns, b->turns),
+                             rsc_add_counts(a->others, b->others),           rsc_add_counts(a->mixed, b->mixed),
+                             rsc_add_counts(a->mixed_turns, b->mixed_turns), rsc_add_counts(a->threads, b->threads),
+                             rsc_add_counts(a->regular, b->regular),         a->grain > b->grain ? a->grain : b->grain};
 }
 
 static int has_error_bars(const struct rsc_profile *profile) {

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/add_counts.h"
 #include "profile/profile_rows.h"
 #include "profile/row_tables.h"
 
@@ -124,10 +125,7 @@ static int worse_cell_first(const void *left, const void *right) {
     return cell_order(left, right);
 }
 
-/* Files may contain any number. */
-static void add_count(uint64_t *sum, uint64_t more) {
-    if (__builtin_add_overflow(*sum, more, sum)) *sum = UINT64_MAX;
-}
+static void add_count(uint64_t *sum, uint64_t more) { *sum = rsc_add_counts(*sum, more); }
 
 static void add_range(struct rsc_count_range *sum, const struct rsc_count_range *more) {
     add_count(&sum->low, more->low);

@@ -22,6 +22,7 @@
 
 #include <xxhash.h>
 
+#include "base/add_counts.h"
 #include "profile/profile_rows.h"
 #include "profile/row_tables.h"
 
@@ -235,7 +236,7 @@ static void add_pair(void *into, const void *source) {
         double before = to->latency > 0 ? (double)to->references : 0, more = (double)row->references;
         to->latency = before + more > 0 ? (to->latency * before + row->latency * more) / (before + more) : row->latency;
     }
-    to->latency_samples += row->latency_samples;
+    to->latency_samples = rsc_add_counts(to->latency_samples, row->latency_samples);
     merge_sources(to, row);
 }
 
@@ -244,7 +245,7 @@ static void add_object(void *into, const void *source) {
     struct rsc_object_row *to = into;
     const struct rsc_object_row *row = source;
     if (row->bytes > to->bytes) to->bytes = row->bytes;
-    to->blocks = row->blocks > INT64_MAX - to->blocks ? INT64_MAX : to->blocks + row->blocks;
+    to->blocks = rsc_add_counts(to->blocks, row->blocks);
 }
 
 /* ---- tables ---- */

@@ -314,6 +314,25 @@ static void parts_are_checked(void **state) {
     rsc_profile_free(requests);
 }
 
+/* Counts that only describe, which may be any number in a file, next to the largest that can be read. */
+static void set_largest(struct rsc_profile *profile) {
+    const uint64_t largest = (uint64_t)INT64_MAX - 5;
+    profile->made.seconds = 1e11;
+    profile->made.threads = profile->made.threads_unseen = profile->made.instructions = largest;
+    profile->made.watching = (struct rsc_watch_costs){1, 1e11, largest, largest, largest, largest};
+    for (size_t i = 0; i < profile->pair_count; i++) profile->pairs[i].latency_samples = largest;
+    for (size_t i = 0; i < profile->object_count; i++) profile->objects[i].blocks = largest;
+    if (profile->bins_per_octave) {
+        const uint32_t bin = rsc_bin_of(profile->rd_binned.bins, 1000);
+        profile->rd_binned.count[bin] = profile->ri_binned.count[bin] = largest;
+    }
+    assert_int_equal(rsc_profile_set_bars(profile), 0);
+    for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++)
+        if (profile->rd.count[bin]) profile->rd_high.count[bin] = largest;
+    assert_int_equal(rsc_profile_set_sharing(profile, 1), 0);
+    profile->sharing[0].taken = profile->sharing[0].false_taken = profile->sharing[0].error = largest;
+}
+
 /* Merged with itself again and again, a profile can be read until a merge is refused in one line. */
 static void doubled_until_the_limits(void **state) {
     (void)state;
@@ -322,8 +341,7 @@ static void doubled_until_the_limits(void **state) {
         struct rsc_profile *into = samples[i]();
         struct rsc_error error = {0};
         int doublings = 0, status = 0;
-        into->made.seconds = 1e11;
-        into->made.threads = (uint64_t)INT64_MAX - 5;
+        set_largest(into);
         for (; doublings < 70 && !status; doublings++) {
             struct rsc_profile **copy;
             size_t count;
