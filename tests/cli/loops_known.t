@@ -619,3 +619,50 @@ kept:6 2000 125
 apart:8 2000 250
 linked:3 1024 128
 shrinking:4 a while loop whose trip count is not known: j, a bound or step of the loop, is changed in the loop; only for loops inside it are analysed
+
+# A user's own function that has the name of a known one is the user's code: in the source, a method, in a namespace, or with
+# other parameters.
+$ cat > own.c <<'END'
+> double a[100], b[100];
+> static double sqrt(double x) { b[0] += x; return x; }
+> static void _mm_prefetch(double *p, int hint) { *p = hint; }
+> static int expect(int x, int y) { return y; }
+> static int posix_memalign(void **p, unsigned long n, unsigned long bytes) { *p = b; return 0; }
+> static int omp_get_thread_num(void) { return 3; }
+> extern double hypot(double *p); extern void exit(double *p); extern int max(int *p, int *q); extern int keys[9];
+> void root(void) { for (int i = 0; i < 50; i++) a[i] = sqrt(i); }
+> void fetch(void) { for (int i = 0; i < 50; i++) _mm_prefetch(&a[i], 3); }
+> void second(void) { for (int i = 0; i < 50; i++) a[expect(i, 2)] = 1; }
+> void memory(void) { double *p = a; posix_memalign((void **)&p, 64, 800); for (int i = 0; i < 50; i++) p[i] = b[i]; }
+> void pointers(void) { for (int i = 0; i < 50; i++) a[i] = hypot(b); }
+> void ends(void) { for (int i = 0; i < 50; i++) { if (b[i] > 3) exit(b); a[i] = 1; } }
+> void larger(void) { for (int i = 0; i < 50; i++) a[max(keys, keys)] = 1; }
+> void number(void) {
+> #pragma omp parallel num_threads(4)
+>     for (int i = 0; i < 10; i++) a[i + 10 * omp_get_thread_num()] = 1;
+> }
+> END
+$ cat > own.cc <<'END'
+> double a[100], b[100];
+> struct math { static double sin(double x) { b[0] = x; return x; } double cos(double x) { b[0] = x; return x; } void exit(int); };
+> namespace my { double sqrt(double x); void abort(); }
+> void fixed() { for (int i = 0; i < 50; i++) a[i] = math::sin(i); }
+> void method(math &m) { for (int i = 0; i < 50; i++) a[i] = m.cos(i); }
+> void space() { for (int i = 0; i < 50; i++) a[i] = my::sqrt(i); }
+> void ends() { for (int i = 0; i < 50; i++) { if (b[i] > 3) my::abort(); a[i] = 1; } }
+> void leaves(math &m) { for (int i = 0; i < 50; i++) { if (b[i] > 3) m.exit(1); a[i] = 1; } }
+> END
+$ count own.c; count own.cc
+root:8 150 8
+fetch:9 50 7
+second:10 50 1
+memory:11 p may change through its address
+pointers:12 a call of hypot, whose body is not in the source
+ends:13 a call of exit, whose body is not in the source
+larger:14 a call of max, whose body is not in the source
+number:17 10 2
+fixed:4 a call of the method sin, which is not followed
+method:5 a call of the method cos, which is not followed
+space:6 a call of sqrt, whose body is not in the source
+ends:7 a call of abort, whose body is not in the source
+leaves:8 a call of the method exit, which is not followed

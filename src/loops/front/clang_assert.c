@@ -10,30 +10,21 @@
 #include "loops/front/clang_front.h"
 
 static int ends_program(struct front *front, CXCursor cursor) {
-    static const char *const names[] = {"__assert_fail",
-                                        "__assert_perror_fail",
-                                        "__assert_rtn",
-                                        "abort",
-                                        "exit",
-                                        "_exit",
-                                        "_Exit",
-                                        "quick_exit",
-                                        "terminate",
-                                        "__builtin_trap",
-                                        "__builtin_unreachable",
-                                        "__builtin_abort"};
+    static const char *const names[] = {
+        "__assert_fail", "__assert_perror_fail", "__assert_rtn",          "abort",          "exit", "_exit", "_Exit",
+        "quick_exit",    "__builtin_trap",       "__builtin_unreachable", "__builtin_abort"};
     cursor = front_strip(front, cursor);
     enum CXCursorKind kind = front_kind(front, cursor);
     struct kids kids = front_kids(front, cursor);
     if (kind == CXCursor_CXXThrowExpr) return 1;
     if (kind == CXCursor_CompoundStmt && kids.count) return ends_program(front, kids.item[kids.count - 1]);
     if (kind != CXCursor_CallExpr) return 0;
-    CXCursor callee = front->clang.getCursorReferenced(cursor);
-    if (front->clang.Cursor_isNull(callee) || !front->clang.Cursor_isNull(front->clang.getCursorDefinition(callee)))
-        return 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(front_name(front, cursor), names[i])) return 1;
-    return 0;
+        if (!strcmp(front_name(front, cursor), names[i]))
+            return front_is_known(front, cursor, !strncmp(names[i], "__assert", 8)); /* that takes its text */
+    return front->is_cxx && !strcmp(front_name(front, cursor), "terminate") &&
+           front->clang.Location_isInSystemHeader(
+               front->clang.getCursorLocation(front->clang.getCursorReferenced(cursor)));
 }
 
 struct kids front_if_kids(struct front *front, CXCursor statement) {

@@ -436,7 +436,7 @@ static enum CXChildVisitResult look_for_captured(struct front *front, CXCursor c
 
 static enum CXChildVisitResult look_for_address(struct front *front, CXCursor cursor, void *context) {
     (void)context;
-    if (front_kind(front, cursor) == CXCursor_CallExpr && !strcmp(front_name(front, cursor), "posix_memalign"))
+    if (front_kind(front, cursor) == CXCursor_CallExpr && front_is_aligned_allocation(front, cursor))
         return CXChildVisit_Continue; /* it does not keep the address */
     if (front_kind(front, cursor) == CXCursor_LambdaExpr) front_finds(front, cursor, look_for_captured, &cursor);
     if (front_kind(front, cursor) == CXCursor_UnaryOperator &&

@@ -28,6 +28,35 @@ static int is_library(struct front *front, CXCursor definition) {
     return front->is_cxx && front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(definition));
 }
 
+/* The function that is called: also that of the branch which _Generic chooses, _Generic(x, double: f)(x). */
+static CXCursor callee_of(struct front *front, CXCursor call) {
+    CXCursor callee = front->clang.getCursorReferenced(call);
+    struct kids kids = front_kids(front, call);
+    if (!front->clang.Cursor_isNull(callee) || !kids.count) return callee;
+    CXCursor function = front_strip(front, kids.item[0]);
+    return front_kind(front, function) == CXCursor_DeclRefExpr ? front->clang.getCursorReferenced(function) : callee;
+}
+
+static int takes_only_numbers(struct front *front, CXCursor function) {
+    for (int i = 0; i < front->clang.Cursor_getNumArguments(function); i++) {
+        CXType type = front_type(front, front->clang.Cursor_getArgument(function, (unsigned)i));
+        if (!type_is_integer(type) && !type_is_floating(type)) return 0;
+    }
+    return 1;
+}
+
+int front_is_known(struct front *front, CXCursor call, int takes_pointers) {
+    CXCursor callee = callee_of(front, call);
+    if (front->clang.Cursor_isNull(callee) || !strncmp(front_name(front, callee), "__builtin_", 10)) return 1;
+    if (front_kind(front, callee) != CXCursor_FunctionDecl) return 0; /* a method, or a pointer to a function */
+    CXCursor definition = front->clang.getCursorDefinition(callee);
+    if (!front->clang.Cursor_isNull(definition)) return is_library(front, definition);
+    if (front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(callee))) return 1;
+    enum CXCursorKind holder = front_kind(front, front->clang.getCursorSemanticParent(callee));
+    return (holder == CXCursor_TranslationUnit || holder == CXCursor_LinkageSpec) &&
+           (takes_pointers || takes_only_numbers(front, callee));
+}
+
 /* A prefetch is not counted as a reference; loading its address may be some. */
 static int is_prefetch(const char *name) {
     return !strcmp(name, "__builtin_prefetch") || !strcmp(name, "_mm_prefetch");
@@ -35,12 +64,8 @@ static int is_prefetch(const char *name) {
 
 int front_call_is_pure(struct front *front, CXCursor call) {
     const char *name = front_name(front, call);
-    if (is_prefetch(name)) return 1;
-    CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(call));
-    if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl &&
-        !is_library(front, definition))
-        return 0;
-    return is_pure(strncmp(name, "__builtin_", 10) ? name : name + 10);
+    if (is_prefetch(name)) return front_is_known(front, call, 1);
+    return is_pure(strncmp(name, "__builtin_", 10) ? name : name + 10) && front_is_known(front, call, 0);
 }
 
 /* Strips casts and parentheses down to an integer expression. */
@@ -288,9 +313,14 @@ static void evaluate_arguments(struct front *front, CXCursor call) {
             front_stored(front, values[i].array, INT64_MIN, values[i].shape.element, &values[i]);
 }
 
+int front_is_aligned_allocation(struct front *front, CXCursor call) {
+    return !strcmp(front_name(front, call), "posix_memalign") && front->clang.Cursor_getNumArguments(call) == 3 &&
+           front_is_known(front, call, 1);
+}
+
 /* posix_memalign(&p, ALIGNMENT, BYTES) before the loops: p has new memory. Returns 1 if it is that. */
-static int new_aligned_memory(struct front *front, CXCursor call, const char *name, struct value *value) {
-    if (strcmp(name, "posix_memalign") || front->at || front->clang.Cursor_getNumArguments(call) != 3) return 0;
+static int new_aligned_memory(struct front *front, CXCursor call, struct value *value) {
+    if (front->at || !front_is_aligned_allocation(front, call)) return 0;
     CXCursor target = front_strip(front, front->clang.Cursor_getArgument(call, 0));
     struct kids kids = front_kids(front, target);
     while (front_kind(front, target) == CXCursor_CStyleCastExpr && kids.count) {
@@ -306,25 +336,32 @@ static int new_aligned_memory(struct front *front, CXCursor call, const char *na
     return 1;
 }
 
+/* A function whose name says what it does. Returns 1 if it is one. */
+static int known_call(struct front *front, CXCursor call, const char *name, struct value *value) {
+    int count = front->clang.Cursor_getNumArguments(call);
+    if ((!strcmp(name, "floor") || !strcmp(name, "ceil")) && count == 1 && front_is_known(front, call, 0) &&
+        rounded_quotient(front, front->clang.Cursor_getArgument(call, 0), name[0] == 'c', value))
+        return 1;
+    if (new_aligned_memory(front, call, value)) return 1;
+    if (front_is_known(front, call, 0) &&
+        (by_its_name(front, name, call, value) || front_thread_call(front, name, value)))
+        return 1;
+    return front_is_known(front, call, 1) && front_copy_call(front, call, name, value);
+}
+
 void front_call(struct front *front, CXCursor call, struct value *value) {
-    CXCursor callee = front->clang.getCursorReferenced(call);
+    CXCursor callee = callee_of(front, call);
     const char *name = front_name(front, call);
     int count = front->clang.Cursor_getNumArguments(call);
-    struct kids kids = front_kids(front, call);
-    if (front->clang.Cursor_isNull(callee) && kids.count) { /* _Generic(x, double: f)(x) */
-        CXCursor function = front_strip(front, kids.item[0]);
-        if (front_kind(front, function) == CXCursor_DeclRefExpr) {
-            callee = front->clang.getCursorReferenced(function);
-            name = front_name(front, function);
-        }
-    }
+    if (!*name && !front->clang.Cursor_isNull(callee)) name = front_name(front, callee);
     value_opaque(value, "the result of %.60s is not known", name);
-    if (is_prefetch(name)) {
+    if (is_prefetch(name) && front_is_known(front, call, 1)) {
         for (int i = 0; i < count; i++) front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), value);
         return;
     }
-    if (!strncmp(name, "__builtin_", 10)) name += 10;
-    if ((!strcmp(name, "expect") || !strcmp(name, "assume_aligned")) && count > 0) {
+    int is_builtin = !strncmp(name, "__builtin_", 10);
+    if (is_builtin) name += 10;
+    if (is_builtin && (!strcmp(name, "expect") || !strcmp(name, "assume_aligned")) && count > 0) {
         front_eval(front, front->clang.Cursor_getArgument(call, 0), value);
         return;
     }
@@ -340,15 +377,10 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
             return;
         }
     }
-    if ((!strcmp(name, "floor") || !strcmp(name, "ceil")) && count == 1 &&
-        rounded_quotient(front, front->clang.Cursor_getArgument(call, 0), name[0] == 'c', value))
-        return;
-    if (new_aligned_memory(front, call, name, value) || by_its_name(front, name, call, value) ||
-        front_copy_call(front, call, name, value) || front_thread_call(front, name, value))
-        return;
+    if (known_call(front, call, name, value)) return;
     evaluate_arguments(front, call);
     front_forget_references(front, call);
-    if (is_pure(name)) return;
+    if (is_pure(name) && front_is_known(front, call, 0)) return;
     value->is_fresh = front_allocates(front, callee, name);
     if (!value->is_fresh && front_type(front, call).kind == CXType_Pointer)
         value_opaque(

@@ -377,6 +377,13 @@ void front_copies_write(struct front *front, CXCursor statement);
 /* clang_call.c */
 void front_call(struct front *front, CXCursor call, struct value *value);
 int front_call_is_pure(struct front *front, CXCursor call); /* accesses only its arguments */
+/*
+ * Whether a call is of the known function that has its name, not of a user's own: one with a body in the source, a method
+ * or a function of a namespace is the user's. So is one that is declared by hand with pointers where the known one takes
+ * numbers.
+ */
+int front_is_known(struct front *front, CXCursor call, int takes_pointers);
+int front_is_aligned_allocation(struct front *front, CXCursor call); /* posix_memalign() */
 
 /* clang_stmt.c */
 void front_statement(struct front *front, CXCursor statement);

@@ -195,9 +195,10 @@ static void sections(struct front *front, struct rsc_omp *omp, CXCursor statemen
     front_forget_assigned(front, statement, "changes in a section");
 }
 
-static enum CXChildVisitResult look_for_name(struct front *front, CXCursor cursor, void *name) {
-    enum CXCursorKind kind = front_kind(front, cursor);
-    return (kind == CXCursor_CallExpr || kind == CXCursor_DeclRefExpr) && !strcmp(front_name(front, cursor), name)
+static enum CXChildVisitResult look_for_number(struct front *front, CXCursor cursor, void *context) {
+    (void)context;
+    return front_kind(front, cursor) == CXCursor_CallExpr && !strcmp(front_name(front, cursor), "omp_get_thread_num") &&
+                   front_is_known(front, cursor, 0)
                ? CXChildVisit_Break
                : CXChildVisit_Recurse;
 }
@@ -205,8 +206,7 @@ static enum CXChildVisitResult look_for_name(struct front *front, CXCursor curso
 /* Whether the threads split the work of a statement by their numbers, and by nothing else. */
 static int splits_by_number(struct front *front, CXCursor statement) {
     unsigned start, end;
-    char name[] = "omp_get_thread_num";
-    if (!front_finds(front, statement, look_for_name, name)) return 0;
+    if (!front_finds(front, statement, look_for_number, NULL)) return 0;
     front_extent(front, statement, &start, &end);
     for (size_t i = 0; i < front->omp.count; i++) {
         const struct rsc_omp *omp = &front->omp.item[i];

@@ -229,7 +229,7 @@ static void look_outside(struct front *front, CXCursor statement) {
     case CXCursor_CallExpr:
         if (front->collecting) note_call(front, statement);
         else front_simple(front, statement);
-        if (strcmp(front_name(front, statement), "posix_memalign")) front_forget_globals(front, statement);
+        if (!front_is_aligned_allocation(front, statement)) front_forget_globals(front, statement);
         look_in_lambdas(front, statement);
         front_vector_run(front, statement);
         break;
