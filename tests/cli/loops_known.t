@@ -666,3 +666,22 @@ method:5 a call of the method cos, which is not followed
 space:6 a call of sqrt, whose body is not in the source
 ends:7 a call of abort, whose body is not in the source
 leaves:8 a call of the method exit, which is not followed
+
+# An address as a number moves by bytes.
+$ cat > address.c <<'END'
+> #include <stdint.h>
+> double a[100];
+> void up(void) { for (int i = 0; i < 12; i++) *(double *)((uintptr_t)a + 8 * i) = 1; }
+> void down(void) { for (int i = 0; i < 12; i++) *(double *)((long)&a[11] - 8 * i) = 1; }
+> void same(void) { for (int i = 0; i < 12; i++) ((double *)(uintptr_t)a)[i] = 1; }
+> void bytes(void) { for (int i = 0; i < 12; i++) *(double *)((char *)a + 8 * i) = 1; }
+> void part(void) { for (int i = 0; i < 12; i++) ((double *)(long)(int)(long)a)[i] = 1; }
+> void bits(void) { for (int i = 0; i < 12; i++) a[((uintptr_t)&a[i] & 63) / 8] = ((uintptr_t)a >> 3) + (uintptr_t)a % 64; }
+> END
+$ count address.c
+up:3 12 2
+down:4 12 2
+same:5 12 2
+bytes:6 12 2
+part:7 a part of an address
+bits:8 subscript ((uintptr_t)&a[i] & 63) / 8 is not affine: bits of an address

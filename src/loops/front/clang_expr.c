@@ -55,6 +55,10 @@ static void pointer_plus(struct front *front, struct value *pointer, struct valu
 static void by_power_of_two(struct front *front, struct value *value, const struct value *right, int left_shift) {
     int64_t bits;
     struct value factor;
+    if (value->kind == VALUE_POINTER) {
+        value_opaque(value, "bits of an address");
+        return;
+    }
     if (!value_is_constant(right, &bits) || bits < 0 || bits > 55) {
         value_opaque(value, "the shift count is not a small number");
         return;
@@ -72,6 +76,10 @@ static void masked(struct front *front, struct value *value, const struct value 
     int64_t mask;
     struct rsc_affine affine;
     struct value quotient, factor;
+    if (value->kind == VALUE_POINTER) {
+        value_opaque(value, "bits of an address");
+        return;
+    }
     if (!value_is_constant(right, &mask) || mask < 0 || (mask & (mask + 1))) {
         value_opaque(value, "bits of a variable");
         return;
@@ -486,6 +494,9 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
             struct shape shape;
             if (value->kind == VALUE_POINTER && !front_shape_of_type(front, type, &shape))
                 front_reshape(front, value, &shape);
+        } else if (value->kind == VALUE_POINTER && type_is_integer(type)) { /* (uintptr_t)p + 8: steps of one byte */
+            if (front->clang.Type_getSizeOf(type) < 8) value_opaque(value, "a part of an address");
+            value->shape = (struct shape){.rank = 1, .element = type, .element_bytes = 1};
         } else {
             front_convert(front, type, value);
         }

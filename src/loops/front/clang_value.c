@@ -393,6 +393,7 @@ void value_remainder(struct front *front, struct value *into, int64_t by) {
     int64_t least, most;
     by = by < 0 ? -by : by; /* the sign of the divisor does not matter in C */
     if (!by) value_opaque(into, "a division by 0");
+    if (into->kind == VALUE_POINTER) value_opaque(into, "arithmetic on a pointer");
     if (into->kind != VALUE_NUMBER || value_affine(front, into, &affine)) return;
     if (!affine_range(front, &affine, &least, &most) && least >= 0 && most < by) return;
     int sign = sign_of(front, into);
