@@ -685,3 +685,31 @@ same:5 12 2
 bytes:6 12 2
 part:7 a part of an address
 bits:8 subscript ((uintptr_t)&a[i] & 63) / 8 is not affine: bits of an address
+
+# A call that is not followed may change variables of namespaces, of extern "C" and static members as it may change globals.
+$ cat > outside.cc <<'END'
+> double a[100]; extern void outside(); struct counter { void add(); };
+> namespace deep { int n; double *p; namespace inner { int n; } } namespace { int hidden; } extern "C" { int c; double *q; }
+> struct holder { static int n; static double *p; }; int holder::n; double *holder::p;
+> void number() { deep::n = 10; outside(); for (int i = 0; i < deep::n; i++) a[i] = 1; }
+> void nested() { deep::inner::n = 10; outside(); for (int i = 0; i < deep::inner::n; i++) a[i] = 1; }
+> void unnamed() { hidden = 10; outside(); for (int i = 0; i < hidden; i++) a[i] = 1; }
+> void linkage() { c = 10; outside(); for (int i = 0; i < c; i++) a[i] = 1; }
+> void member() { holder::n = 10; outside(); for (int i = 0; i < holder::n; i++) a[i] = 1; }
+> void method(counter &k) { deep::n = 10; k.add(); for (int i = 0; i < deep::n; i++) a[i] = 1; }
+> void pointer() { deep::p = a; outside(); for (int i = 0; i < 10; i++) deep::p[i] = a[i]; }
+> void linked() { q = a; outside(); for (int i = 0; i < 10; i++) q[i] = a[i]; }
+> void held() { holder::p = a; outside(); for (int i = 0; i < 10; i++) holder::p[i] = a[i]; }
+> void own() { int n = 10; double *p = a; outside(); for (int i = 0; i < n; i++) p[i] = a[i]; }
+> END
+$ count outside.cc
+number:4 loop left out: bound is not affine: n may change in a call
+nested:5 loop left out: bound is not affine: n may change in a call
+unnamed:6 loop left out: bound is not affine: hidden may change in a call
+linkage:7 loop left out: bound is not affine: c may change in a call
+member:8 loop left out: bound is not affine: n may change in a call
+method:9 loop left out: bound is not affine: n may change in a call
+pointer:10 p may change in a call
+linked:11 q may change in a call
+held:12 p may change in a call
+own:13 20 2

@@ -403,8 +403,8 @@ void front_forget_globals(struct front *front, CXCursor call) {
         struct binding *binding = &front->binding[i];
         struct value value;
         int known = binding->value.kind == VALUE_POINTER && binding->value.array != UINT32_MAX;
-        if (front_kind(front, front->clang.getCursorSemanticParent(binding->variable)) != CXCursor_TranslationUnit ||
-            binding->counter || (!known && !type_is_integer(front_type(front, binding->variable))) ||
+        if (front_is_local(front, binding->variable) || binding->counter ||
+            (!known && !type_is_integer(front_type(front, binding->variable))) ||
             front->clang.isConstQualifiedType(front->clang.getCursorType(binding->variable)))
             continue;
         value_opaque(&value, "%.60s may change in a call", front_name(front, binding->variable));

@@ -303,6 +303,8 @@ void front_new_memory(struct front *front, CXCursor variable);
 void front_stored(struct front *front, uint32_t array, int64_t offset, CXType type, const struct value *value);
 void front_store_values(struct front *front, CXCursor variable, CXCursor start); /* initial values of a structure */
 void front_check_initial(struct front *front, uint32_t array); /* what initial values stored in it */
+/* Whether a variable is declared in a function, method or lambda; others may change in any call that is not followed. */
+int front_is_local(struct front *front, CXCursor variable);
 /* The first value of a global pointer. Returns 0 if it has none. */
 int front_first_pointer(struct front *front, CXCursor variable, struct value *value);
 

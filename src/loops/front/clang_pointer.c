@@ -59,8 +59,7 @@ void front_stored(struct front *front, uint32_t array, int64_t offset, CXType ty
     front->origin[array].pointers_stored = 1;
 }
 
-/* Whether a variable is initialised where it is declared, in a function, method or lambda. */
-static int is_local(struct front *front, CXCursor variable) {
+int front_is_local(struct front *front, CXCursor variable) {
     enum CXCursorKind parent = front_kind(front, front->clang.getCursorSemanticParent(variable));
     return parent == CXCursor_FunctionDecl || parent == CXCursor_CXXMethod || parent == CXCursor_Constructor ||
            parent == CXCursor_Destructor || parent == CXCursor_ConversionFunction ||
@@ -121,7 +120,7 @@ void front_check_initial(struct front *front, uint32_t array) {
     CXCursor variable = origin->variable, definition = front->clang.getCursorDefinition(variable);
     if (!front->clang.Cursor_isNull(definition)) variable = definition;
     CXCursor start = front->clang.Cursor_getVarDeclInitializer(variable);
-    int local = is_local(front, variable) && front->clang.Cursor_getStorageClass(variable) != CX_SC_Static;
+    int local = front_is_local(front, variable) && front->clang.Cursor_getStorageClass(variable) != CX_SC_Static;
     if (!local && !front->clang.Cursor_isNull(start)) store_values(front, array, start);
 }
 
@@ -130,7 +129,7 @@ int front_first_pointer(struct front *front, CXCursor variable, struct value *va
     CXCursor start =
         front->clang.Cursor_getVarDeclInitializer(front->clang.Cursor_isNull(definition) ? variable : definition);
     if (front_kind(front, variable) != CXCursor_VarDecl || front->clang.Cursor_isNull(start) ||
-        front->clang.Cursor_getStorageClass(variable) == CX_SC_Auto || is_local(front, variable))
+        front->clang.Cursor_getStorageClass(variable) == CX_SC_Auto || front_is_local(front, variable))
         return 0;
     front_eval(front, start, value);
     if (value->kind == VALUE_NUMBER || is_fresh(value)) return 0;

@@ -190,11 +190,8 @@ void front_vector_escapes(struct front *front, CXCursor tree) {
 }
 
 void front_vector_forget_globals(struct front *front) {
-    for (size_t i = 0; i < front->size_count; i++) {
-        CXCursor holder = front->clang.getCursorSemanticParent(front->sizes[i].variable);
-        if (front_kind(front, holder) == CXCursor_TranslationUnit || front_kind(front, holder) == CXCursor_Namespace)
-            front->sizes[i].count = -1;
-    }
+    for (size_t i = 0; i < front->size_count; i++)
+        if (!front_is_local(front, front->sizes[i].variable)) front->sizes[i].count = -1;
 }
 
 void front_vector_run(struct front *front, CXCursor statement) {
