@@ -713,3 +713,43 @@ pointer:10 p may change in a call
 linked:11 q may change in a call
 held:12 p may change in a call
 own:13 20 2
+
+# Unsigned numbers wrap: where they may, comparisons, minima, quotients and remainders are refused, unless 2^64 does not matter.
+$ cat > wrap.c <<'END'
+> typedef unsigned long size;
+> #define MIN(x, y) ((x) < (y) ? (x) : (y))
+> #define LEAST(x, y) ({ __typeof__(x) _x = (x); __typeof__(y) _y = (y); _x < _y ? _x : _y; })
+> double a[200];
+> static size lower(size x, size y) { return x < y ? x : y; }
+> void fourth(void) { for (size i = 0; i < 10; i++) if ((i - 5) % 4 == 1) a[i] = 1; }
+> void signs(void) { for (long i = 0; i < 10; i++) if ((i - 5) % 4 == 1) a[i] = 1; }
+> void third(void) { for (size i = 0; i < 10; i++) a[((i - 5) % 3 == 0) * 9] = 1; }
+> void macro(void) { for (size i = 0; i < 10; i++) a[MIN(i - 5, 20)] = 1; }
+> void block(void) { for (size i = 0; i < 10; i++) a[LEAST(i - 5, 20)] = 1; }
+> void called(void) { for (size i = 0; i < 10; i++) a[lower(i - 5, 20)] = 1; }
+> void mixed(void) { for (int i = 0; i < 10; i++) for (unsigned j = MIN(i - 5, 3u); j < 3; j++) a[j] = 1; }
+> void start(void) { size i = 0, last = i - 1; for (size k = 0; k < MIN(last, 10); k++) a[k] = 1; }
+> void half(void) { for (int i = 0; i < 10; i++) { int j = i - 5; j /= 2u; a[j & 127] = 1; } }
+> void rest(void) { for (int i = 0; i < 10; i++) { int j = i - 5; j %= 3u; a[j] = 1; } }
+> void wider(void) { for (int i = 0; i < 10; i++) { long j = i - 5; j %= 3u; a[j + 5] = 1; } }
+> void large(void) { for (size i = 0; i < 10; i++) a[i / (size)-2] = 1; }
+> void plain(void) { for (size i = 1; i < 10; i++) a[MIN(i - 1, 4)] = a[(i - 1) / 2] + a[(i - 1) % 3]; }
+> void down(size n) { for (size i = n; i-- > 0;) a[i] = 1; }
+> END
+$ count wrap.c --set n=10
+fourth:6 2 1
+signs:7 1 1
+third:8 subscript ((i - 5) % 3 == 0) * 9 is not affine: a truth value is used as a number
+macro:9 subscript ((i - 5) < (20) ? (i - 5) : (20)) is not affine: an unsigned number could be negative
+block:10 subscript ({ __typeof__(i - 5) _x = (i - 5); __typeof__(20)  is not affine: an unsigned number could be negative
+called:11 subscript lower(i - 5, 20) is not affine: an unsigned number could be negative
+mixed:12 loop left out: first value is not affine: an unsigned number could be negative
+start:13 loop left out: bound is not affine: an unsigned number could be negative
+half:14 subscript j & 127 is not affine: an unsigned number could be negative
+rest:15 subscript j is not affine: an unsigned number could be negative
+wider:16 10 1
+large:17 subscript i / (size)-2 is not affine: an unsigned number could be negative
+plain:18 27 1
+down:19 10 2
+$ count wrap.c --set n=0 --function down
+down:19 0 0

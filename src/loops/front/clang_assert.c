@@ -80,7 +80,9 @@ static void assume_plain(struct front *front, CXCursor condition, int holds) {
     }
     if (left.kind != VALUE_NUMBER || right.kind != VALUE_NUMBER) return; /* it depends on data */
     if (op >= CXBinaryOperator_LT && op <= CXBinaryOperator_NE && !holds) op = opposite[op - CXBinaryOperator_LT];
-    if (!is_sure(front, op, &left, &right))
+    int wraps = kids.count == 2 && (front_unsigned_negative(front, kids.item[0], &left) ||
+                                    front_unsigned_negative(front, kids.item[1], &right));
+    if (wraps || !is_sure(front, op, &left, &right))
         front_gap(front, condition, "the program may end here, which depends on loop variables");
 }
 

@@ -116,6 +116,11 @@ static int by_its_name(struct front *front, const char *name, CXCursor call, str
     if ((!up && !down && !least && !most) || front->clang.Cursor_getNumArguments(call) != 2) return 0;
     front_eval(front, front->clang.Cursor_getArgument(call, 0), value);
     front_eval(front, front->clang.Cursor_getArgument(call, 1), &other);
+    if ((least || most) && (front_unsigned_negative(front, front->clang.Cursor_getArgument(call, 0), value) ||
+                            front_unsigned_negative(front, front->clang.Cursor_getArgument(call, 1), &other))) {
+        value_opaque(value, "an unsigned number could be negative");
+        return 1;
+    }
     if (least || most) {
         value_join(front, value, &other, least ? JOIN_MIN : JOIN_MAX);
         return 1;

@@ -44,7 +44,9 @@ static int compare_remainder(struct front *front, CXCursor left, CXCursor right,
     if (!value_is_constant(&number, &modulus) || modulus < 2 || wanted < 0 || wanted >= modulus) return -2;
     front_eval(front, kids.item[0], &value);
     if (value.kind != VALUE_NUMBER || value_affine(front, &value, &affine)) return -2;
-    if (wanted && !front_proved(front, &affine)) return -2; /* a negative number has a negative remainder */
+    if ((modulus & (modulus - 1)) && front_unsigned_negative(front, left, &value)) return -2; /* 2^64 is no multiple */
+    if (wanted && !type_is_unsigned(front_type(front, left)) && !front_proved(front, &affine))
+        return -2; /* a negative number has a negative remainder */
     remainder = rsc_affine_number(wanted);
     if (rsc_affine_add(&affine, &remainder, -1)) return -2;
     int holds = front_decide(front, RSC_WHEN_DIVISIBLE, &affine, modulus);
@@ -54,9 +56,8 @@ static int compare_remainder(struct front *front, CXCursor left, CXCursor right,
 int front_unsigned_negative(struct front *front, CXCursor side, const struct value *value) {
     int64_t least, most;
     struct rsc_affine affine;
-    if (value->kind != VALUE_NUMBER || !type_is_unsigned(front_type(front, side)) ||
-        front_value_range(front, value, &least, &most) || least >= 0)
-        return 0;
+    if (value->kind != VALUE_NUMBER || !type_is_unsigned(front_type(front, side))) return 0;
+    if (!front_value_range(front, value, &least, &most) && least >= 0) return 0;
     if (value->count == 1) {
         affine = value->term[0].value;
         if (front_proved(front, &affine)) return 0;

@@ -28,7 +28,8 @@ void front_convert(struct front *front, CXType to, struct value *value) {
         return;
     }
     long long bytes = front->clang.Type_getSizeOf(to);
-    if (bytes <= 0 || bytes >= 8 || front_value_range(front, value, &least, &most)) return;
+    if (bytes <= 0 || bytes >= 8) return;
+    if (front_value_range(front, value, &least, &most)) return value_opaque(value, "it may be too large for its type");
     int64_t high = type_is_unsigned(to) ? (INT64_C(1) << (8 * bytes)) - 1 : (INT64_C(1) << (8 * bytes - 1)) - 1;
     int64_t low = type_is_unsigned(to) ? 0 : -high - 1;
     if (to.kind == CXType_Bool) high = 1;
@@ -110,7 +111,8 @@ static void arithmetic(struct front *front, enum CXBinaryOperatorKind op, CXType
     int divides = op == CXBinaryOperator_Div || op == CXBinaryOperator_Rem || op == CXBinaryOperator_Shr ||
                   op == CXBinaryOperator_DivAssign || op == CXBinaryOperator_RemAssign ||
                   op == CXBinaryOperator_ShrAssign;
-    if (divides && may_wrap(front, type, left)) {
+    int shifts = op == CXBinaryOperator_Shr || op == CXBinaryOperator_ShrAssign;
+    if (divides && (may_wrap(front, type, left) || (!shifts && may_wrap(front, type, right)))) {
         value_opaque(left, "an unsigned number could be negative");
         return;
     }
@@ -206,6 +208,16 @@ static void eval_binary(struct front *front, CXCursor cursor, struct value *valu
     }
 }
 
+/* The type in which a compound assignment computes: i -= 2u is unsigned for an int i. */
+static CXType compound_type(struct front *front, CXCursor cursor, CXCursor target, CXCursor right) {
+    enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(cursor);
+    CXType type = front_type(front, target), other = front_type(front, right);
+    int shifts = op == CXBinaryOperator_ShlAssign || op == CXBinaryOperator_ShrAssign;
+    long long bytes = front->clang.Type_getSizeOf(type), more = front->clang.Type_getSizeOf(other);
+    int wider = type_is_integer(type) && type_is_integer(other) && more >= (bytes > 4 ? bytes : 4);
+    return wider && !shifts && type_is_unsigned(other) ? other : type;
+}
+
 static void eval_compound(struct front *front, CXCursor cursor, struct value *value) {
     struct kids kids = front_kids(front, cursor);
     struct value right, old;
@@ -219,7 +231,8 @@ static void eval_compound(struct front *front, CXCursor cursor, struct value *va
         size_t made = front->pending_count;
         front_load(front, target, &old);
         front->pending_count = made; /* front_store() adds the read */
-        arithmetic(front, front->clang.getCursorBinaryOperatorKind(cursor), type, &old, &right);
+        CXType computed = compound_type(front, cursor, target, kids.item[1]);
+        arithmetic(front, front->clang.getCursorBinaryOperatorKind(cursor), computed, &old, &right);
         front_convert(front, type, &old);
         *value = old;
     }
@@ -306,6 +319,10 @@ static int eval_minimum(struct front *front, CXCursor condition, CXCursor yes, C
     if (!straight && !crossed) return 0;
     front_eval(front, kids.item[0], &left);
     front_eval(front, kids.item[1], &right);
+    if (front_unsigned_negative(front, kids.item[0], &left) || front_unsigned_negative(front, kids.item[1], &right)) {
+        value_opaque(value, "an unsigned number could be negative");
+        return 1;
+    }
     int less = op == CXBinaryOperator_LT || op == CXBinaryOperator_LE;
     value_join(front, &left, &right, less == straight ? JOIN_MIN : JOIN_MAX);
     *value = left;
@@ -340,6 +357,8 @@ static int eval_same_branches(struct front *front, CXCursor condition, CXCursor 
         return 0;
     front_eval(front, kids.item[0], &left);
     front_eval(front, kids.item[1], &right);
+    if (front_unsigned_negative(front, kids.item[0], &left) || front_unsigned_negative(front, kids.item[1], &right))
+        return 0;
     int greater = op == CXBinaryOperator_GT || op == CXBinaryOperator_GE;
     if (greater) value_add(front, &left, &right, -1);
     else {
