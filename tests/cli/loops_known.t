@@ -723,7 +723,7 @@ $ cat > wrap.c <<'END'
 > static size lower(size x, size y) { return x < y ? x : y; }
 > void fourth(void) { for (size i = 0; i < 10; i++) if ((i - 5) % 4 == 1) a[i] = 1; }
 > void signs(void) { for (long i = 0; i < 10; i++) if ((i - 5) % 4 == 1) a[i] = 1; }
-> void third(void) { for (size i = 0; i < 10; i++) a[((i - 5) % 3 == 0) * 9] = 1; }
+> void third(void) { for (size i = 0; i < 10; i++) if ((i - 5) % 3 == 0) a[i] = 1; }
 > void macro(void) { for (size i = 0; i < 10; i++) a[MIN(i - 5, 20)] = 1; }
 > void block(void) { for (size i = 0; i < 10; i++) a[LEAST(i - 5, 20)] = 1; }
 > void called(void) { for (size i = 0; i < 10; i++) a[lower(i - 5, 20)] = 1; }
@@ -739,7 +739,7 @@ $ cat > wrap.c <<'END'
 $ count wrap.c --set n=10
 fourth:6 2 1
 signs:7 1 1
-third:8 subscript ((i - 5) % 3 == 0) * 9 is not affine: a truth value is used as a number
+third:8 whether this runs is not affine: an unsigned number could be negative (--taken 8=PERCENT assumes how often)
 macro:9 subscript ((i - 5) < (20) ? (i - 5) : (20)) is not affine: an unsigned number could be negative
 block:10 subscript ({ __typeof__(i - 5) _x = (i - 5); __typeof__(20)  is not affine: an unsigned number could be negative
 called:11 subscript lower(i - 5, 20) is not affine: an unsigned number could be negative
@@ -753,3 +753,32 @@ plain:18 27 1
 down:19 10 2
 $ count wrap.c --set n=0 --function down
 down:19 0 0
+
+# A condition without data that is not affine is not assumed to hold in a share of the iterations, unless its line has one.
+$ cat > square.c <<'END'
+> #include <math.h>
+> double a[100], b[100]; int k[100];
+> void product(void) { for (int i = 0; i < 10; i++) if (i * i < 50) a[i] = 1; }
+> void kept(void) { for (int i = 0; i < 10; i++) { int j = i * i; if (j < 50) a[i] = 1; } }
+> void real(void) { for (int i = 0; i < 10; i++) if (i * 0.5 < 3) a[i] = 1; }
+> void bits(void) { for (int i = 0; i < 10; i++) if (i & 4) a[i] = 1; }
+> void inverse(void) { for (unsigned i = 0; i < 10; i++) if (~i < 3) a[i] = 1; }
+> void root(void) { for (int i = 0; i < 10; i++) if (sqrt(i) < 2) a[i] = 1; }
+> void side(void) { for (int i = 0; i < 10; i++) a[i] = i * i < 50 ? b[i] : b[0]; }
+> void rest(void) { for (int i = 0; i < 10; i++) { if (i * i < 50) continue; a[i] = 1; } }
+> void data(void) { for (int i = 0; i < 10; i++) if ((k[i] & 3) * i < 9) a[i] = 1; }
+> void value(void) { for (int i = 0; i < 10; i++) if (sqrt(b[i]) < 2) a[i] = 1; }
+> END
+$ count square.c
+product:3 whether this runs is not affine: a product of two variables is not affine (--taken 3=PERCENT assumes how often)
+kept:4 whether this runs is not affine: a product of two variables is not affine (--taken 4=PERCENT assumes how often)
+real:5 whether this runs is not affine: floating-point arithmetic (--taken 5=PERCENT assumes how often)
+bits:6 whether this runs is not affine: bits of a variable (--taken 6=PERCENT assumes how often)
+inverse:7 whether this runs is not affine: an operation that is not affine (--taken 7=PERCENT assumes how often)
+root:8 whether this runs is not affine: the result of sqrt is not known (--taken 8=PERCENT assumes how often)
+side:9 which side is read is not affine: a product of two variables is not affine (--taken 9=PERCENT assumes how often)
+rest:10 whether the rest of the iteration runs is not affine: a product of two variables is not affine (--taken 10=PERCENT assumes how often)
+data:11 15 3
+value:12 15 4
+$ count square.c --taken 3=70 --function product
+product:3 7 2

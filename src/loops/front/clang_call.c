@@ -301,21 +301,26 @@ static int changes_elements(struct front *front, CXCursor call, CXCursor definit
     return 0;
 }
 
-/* A function that is not followed may store a pointer that it is passed in a structure that it is passed. */
-static void evaluate_arguments(struct front *front, CXCursor call) {
-    int count = front->clang.Cursor_getNumArguments(call), data = 0;
+/*
+ * A function that is not followed may store a pointer that it is passed in a structure that it is passed. Returns whether
+ * no argument depends on data.
+ */
+static int evaluate_arguments(struct front *front, CXCursor call) {
+    int count = front->clang.Cursor_getNumArguments(call), data = 0, of_loops = 1;
     struct value *values = rsc_arena_alloc(&front->arena, ((size_t)(count < 0 ? 0 : count) + 1) * sizeof *values);
     if (!values) {
         front_no_memory(front);
-        return;
+        return 0;
     }
     for (int i = 0; i < count; i++) {
         front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &values[i]);
+        of_loops &= value_is_of_loops(&values[i]);
         data |= values[i].kind == VALUE_POINTER && values[i].shape.element.kind != CXType_Record;
     }
     for (int i = 0; i < count && data; i++)
         if (values[i].kind == VALUE_POINTER && !front->clang.isConstQualifiedType(values[i].shape.element))
             front_stored(front, values[i].array, INT64_MIN, values[i].shape.element, &values[i]);
+    return of_loops;
 }
 
 int front_is_aligned_allocation(struct front *front, CXCursor call) {
@@ -383,9 +388,12 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
         }
     }
     if (known_call(front, call, name, value)) return;
-    evaluate_arguments(front, call);
+    int of_loops = evaluate_arguments(front, call);
     front_forget_references(front, call);
-    if (is_pure(name) && front_is_known(front, call, 0)) return;
+    if (is_pure(name) && front_is_known(front, call, 0)) {
+        value->of_loops = of_loops && strncmp(name, "omp_", 4); /* those depend on the time and the threads */
+        return;
+    }
     value->is_fresh = front_allocates(front, callee, name);
     if (!value->is_fresh && front_type(front, call).kind == CXType_Pointer)
         value_opaque(

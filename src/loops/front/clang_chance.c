@@ -18,14 +18,15 @@
 #define SHARE_DEFAULT 0.5
 #define MODULUS_MAX 10000
 
-static double share_of(const struct front *front, unsigned line) {
+/* *own: whether it is given for this line. */
+static double share_of(const struct front *front, unsigned line, int *own) {
     const struct rsc_c_options *options = front->options;
     double share = SHARE_DEFAULT;
-    int own = 0;
+    *own = 0;
     for (size_t i = 0; i < options->chance_count; i++) {
-        if (options->chances[i].line ? options->chances[i].line != line : own) continue;
+        if (options->chances[i].line ? options->chances[i].line != line : *own) continue;
         share = options->chances[i].share;
-        own = options->chances[i].line != 0;
+        *own = options->chances[i].line != 0;
     }
     return share;
 }
@@ -111,7 +112,8 @@ int front_chance(struct front *front, CXCursor condition, size_t made, const cha
     if (!front->at || front->no_chance || strstr(reason, "(--set ")) return -1; /* a number that the user can give */
     uint32_t used = loops_of(front, made), start = hash_text(front_source(front, condition));
     front_place(front, condition, &file, &line);
-    double share = share_of(front, line), real = 0;
+    int own;
+    double share = share_of(front, line, &own), real = 0;
     int opposite = share > 0.5, holds = 0, parts = 0;
     int64_t modulus[2];
     if (!used) return -1;
@@ -124,4 +126,17 @@ int front_chance(struct front *front, CXCursor condition, size_t made, const cha
     front_assumption(front, condition, "assumed to hold in %.3g %% of iterations: %.150s",
                      100 * (opposite ? 1 - real : real), reason);
     return holds != opposite;
+}
+
+int front_given_chance(struct front *front, CXCursor condition, size_t made, char *reason, size_t room) {
+    const char *file;
+    unsigned line;
+    int own;
+    front_place(front, condition, &file, &line);
+    share_of(front, line, &own);
+    if (own) return front_chance(front, condition, made, reason);
+    if (front->no_chance) return -1;
+    char *copy = rsc_arena_strdup(&front->arena, reason);
+    if (copy) snprintf(reason, room, "%.110s (--taken %u=PERCENT assumes how often)", copy, line);
+    return -1;
 }

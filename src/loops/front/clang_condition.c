@@ -97,7 +97,9 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
             front_eval(front, kids.item[1], &right);
             if (left.kind == VALUE_OPAQUE || right.kind == VALUE_OPAQUE) {
                 snprintf(reason, room, "%s", left.kind == VALUE_OPAQUE ? left.reason : right.reason);
-                return front_chance(front, cursor, made, reason);
+                return value_is_of_loops(&left) && value_is_of_loops(&right)
+                           ? front_given_chance(front, cursor, made, reason, room)
+                           : front_chance(front, cursor, made, reason);
             }
             if (left.kind == VALUE_POINTER && right.kind == VALUE_POINTER && left.array == right.array) {
                 value_number(&left, &left.offset);
@@ -115,7 +117,8 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
     front_eval(front, cursor, &left);
     if (left.kind == VALUE_OPAQUE) {
         snprintf(reason, room, "%s", left.reason);
-        return front_chance(front, cursor, made, reason);
+        return left.of_loops ? front_given_chance(front, cursor, made, reason, room)
+                             : front_chance(front, cursor, made, reason);
     }
     if (left.kind != VALUE_NUMBER || value_affine(front, &left, &affine))
         return snprintf(reason, room, "%s", left.kind == VALUE_OPAQUE ? left.reason : "a pointer as a condition"), -1;

@@ -13,10 +13,8 @@ static void eval_all(struct front *front, CXCursor cursor, struct value *value, 
     value_opaque(value, "%s", reason);
 }
 
-/* A conversion to a narrower type keeps the value only if it fits. */
-void front_convert(struct front *front, CXType to, struct value *value) {
+static void convert_number(struct front *front, CXType to, struct value *value) {
     int64_t least, most;
-    if (value->kind != VALUE_NUMBER) return;
     if (type_is_floating(to)) { /* integers are exact within the mantissa */
         int64_t exact = to.kind == CXType_Double || to.kind == CXType_LongDouble ? INT64_C(1) << 53 : INT64_C(1) << 24;
         if (front_value_range(front, value, &least, &most) || least < -exact || most > exact)
@@ -42,6 +40,13 @@ void front_convert(struct front *front, CXType to, struct value *value) {
         value_opaque(value, least < low && type_is_unsigned(to) ? "it may be negative in an unsigned type"
                                                                 : "it may be too large for its type");
     }
+}
+
+/* A conversion to a narrower type keeps the value only if it fits. */
+void front_convert(struct front *front, CXType to, struct value *value) {
+    if (value->kind != VALUE_NUMBER) return;
+    convert_number(front, to, value);
+    value->of_loops = 1;
 }
 
 static void pointer_plus(struct front *front, struct value *pointer, struct value *number, int sign) {
@@ -105,8 +110,8 @@ static int may_wrap(struct front *front, CXType type, const struct value *value)
     return value->count > 1 || !front_proved(front, &affine);
 }
 
-static void arithmetic(struct front *front, enum CXBinaryOperatorKind op, CXType type, struct value *left,
-                       struct value *right) {
+static void number_arithmetic(struct front *front, enum CXBinaryOperatorKind op, CXType type, struct value *left,
+                              struct value *right) {
     int64_t number;
     int divides = op == CXBinaryOperator_Div || op == CXBinaryOperator_Rem || op == CXBinaryOperator_Shr ||
                   op == CXBinaryOperator_DivAssign || op == CXBinaryOperator_RemAssign ||
@@ -156,6 +161,14 @@ static void arithmetic(struct front *front, enum CXBinaryOperatorKind op, CXType
     }
 }
 
+static void arithmetic(struct front *front, enum CXBinaryOperatorKind op, CXType type, struct value *left,
+                       struct value *right) {
+    int of_loops = value_is_of_loops(left) && value_is_of_loops(right);
+    if (left->kind != VALUE_OPAQUE && right->kind == VALUE_OPAQUE) value_opaque(left, "%s", right->reason);
+    else if (left->kind != VALUE_OPAQUE) number_arithmetic(front, op, type, left, right);
+    left->of_loops = of_loops;
+}
+
 static void eval_logical(struct front *front, CXCursor cursor, struct kids kids, struct value *value) {
     char reason[REASON_BYTES];
     if (!front_has_references(front, kids.item[1])) { /* short-circuiting does not matter: only the left side reads */
@@ -192,13 +205,17 @@ static void eval_binary(struct front *front, CXCursor cursor, struct value *valu
     if (op == CXBinaryOperator_Comma) {
         *value = right;
     } else if (front_is_comparison(op)) {
+        int of_loops = value_is_of_loops(value) && value_is_of_loops(&right);
         value_opaque(value, "a truth value is used as a number");
+        value->of_loops = of_loops;
     } else if (type_is_floating(type) && value->kind == VALUE_NUMBER && right.kind == VALUE_NUMBER &&
                (op == CXBinaryOperator_Add || op == CXBinaryOperator_Sub || op == CXBinaryOperator_Mul)) {
         arithmetic(front, op, type, value, &right); /* of whole numbers: floord(n, 32) + 1 */
         front_convert(front, type, value);
     } else if (type.kind != CXType_Pointer && !type_is_integer(type)) {
+        int of_loops = value_is_of_loops(value) && value_is_of_loops(&right);
         value_opaque(value, "floating-point arithmetic");
+        value->of_loops = of_loops;
     } else {
         arithmetic(front, op, type, value, &right);
         front_convert(front, type, value);
@@ -299,8 +316,10 @@ static void eval_unary(struct front *front, CXCursor cursor, struct value *value
     case CXUnaryOperator_AddrOf: eval_address(front, kids.item[0], value); break;
     default:
         front_eval(front, kids.item[0], value);
+        int of_loops = value_is_of_loops(value);
         if (front_constant(front, cursor, &number)) value_constant(value, number);
-        else value_opaque(value, "an operation that is not affine");
+        else if (value->kind != VALUE_OPAQUE) value_opaque(value, "an operation that is not affine");
+        value->of_loops = of_loops;
         break;
     }
 }
@@ -321,11 +340,14 @@ static int eval_minimum(struct front *front, CXCursor condition, CXCursor yes, C
     front_eval(front, kids.item[1], &right);
     if (front_unsigned_negative(front, kids.item[0], &left) || front_unsigned_negative(front, kids.item[1], &right)) {
         value_opaque(value, "an unsigned number could be negative");
+        value->of_loops = value_is_of_loops(&left) && value_is_of_loops(&right);
         return 1;
     }
     int less = op == CXBinaryOperator_LT || op == CXBinaryOperator_LE;
+    int of_loops = value_is_of_loops(&left) && value_is_of_loops(&right);
     value_join(front, &left, &right, less == straight ? JOIN_MIN : JOIN_MAX);
     *value = left;
+    value->of_loops = of_loops;
     return 1;
 }
 
@@ -473,7 +495,7 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
         else value_opaque(value, "a number passes 2^56");
         break;
     case CXCursor_FloatingLiteral:
-    case CXCursor_ImaginaryLiteral: break;
+    case CXCursor_ImaginaryLiteral: value->of_loops = 1; break;
     case CXCursor_StringLiteral: value->is_fresh = 1; break;
     case CXCursor_CXXThisExpr: value_opaque(value, "this as a pointer is not followed"); break;
     case CXCursor_CompoundLiteralExpr:

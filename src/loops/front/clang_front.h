@@ -53,6 +53,7 @@ struct value {
     struct shape shape;
     /* OPAQUE */
     int is_fresh; /* a pointer to memory that nothing else points to: malloc() */
+    int of_loops; /* no data in it: it follows from loop variables and numbers, but is not affine */
     char reason[REASON_BYTES];
 };
 
@@ -237,6 +238,7 @@ int front_finds(struct front *front, CXCursor tree, front_look *look, void *cont
 void value_number(struct value *value, const struct rsc_affine *affine);
 void value_constant(struct value *value, int64_t number);
 void value_opaque(struct value *value, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int value_is_of_loops(const struct value *value); /* a number, or opaque without data in it */
 int value_is_constant(const struct value *value, int64_t *number);
 void value_add(struct front *front, struct value *into, const struct value *more, int sign);
 void value_multiply(struct front *front, struct value *into, const struct value *by);
@@ -359,6 +361,11 @@ void front_assume(struct front *front, CXCursor condition, int holds); /* the re
  * after. Returns 1 or 0, or -1 if it cannot be assumed.
  */
 int front_chance(struct front *front, CXCursor condition, size_t made, const char *reason);
+/*
+ * The same for a condition without data in it, which is never assumed by itself: only where the command line has a share
+ * for its line. Returns -1 with the reason else.
+ */
+int front_given_chance(struct front *front, CXCursor condition, size_t made, char *reason, size_t room);
 
 /* clang_copy.c */
 /* Adds the loop over `bytes` bytes of each; -1 if it does not fit the tree. */

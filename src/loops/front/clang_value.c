@@ -38,8 +38,12 @@ void value_opaque(struct value *value, const char *format, ...) {
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     value->kind = VALUE_OPAQUE;
-    value->is_fresh = 0;
+    value->is_fresh = value->of_loops = 0;
     memcpy(value->reason, reason, sizeof reason);
+}
+
+int value_is_of_loops(const struct value *value) {
+    return value->kind == VALUE_NUMBER || (value->kind == VALUE_OPAQUE && value->of_loops);
 }
 
 static int is_plain(const struct value *value) {
@@ -240,19 +244,25 @@ static int term_affine(struct front *front, const struct rsc_loop_term *term, st
     return let(front, term, affine);
 }
 
+static int not_affine(struct value *value, const char *reason) {
+    value_opaque(value, "%s", reason);
+    value->of_loops = 1;
+    return -1;
+}
+
 int value_affine(struct front *front, struct value *value, struct rsc_affine *affine) {
     struct rsc_affine best, other, difference;
     if (value->kind != VALUE_NUMBER) {
         if (value->kind == VALUE_POINTER) value_opaque(value, "a pointer is used as a number");
         return -1;
     }
-    if (term_affine(front, &value->term[0], &best)) return value_opaque(value, "loops are nested too deep"), -1;
+    if (term_affine(front, &value->term[0], &best)) return not_affine(value, "loops are nested too deep");
     for (uint32_t i = 1; i < value->count; i++) {
-        if (term_affine(front, &value->term[i], &other)) return value_opaque(value, "loops are nested too deep"), -1;
+        if (term_affine(front, &value->term[i], &other)) return not_affine(value, "loops are nested too deep");
         difference = best;
-        if (rsc_affine_add(&difference, &other, -1)) return value_opaque(value, too_large), -1;
+        if (rsc_affine_add(&difference, &other, -1)) return not_affine(value, too_large);
         int at_least = front_decide(front, RSC_WHEN_AT_LEAST, &difference, 0);
-        if (at_least < 0) return value_opaque(value, "it has too many cases"), -1;
+        if (at_least < 0) return not_affine(value, "it has too many cases");
         if (at_least == (value->join == JOIN_MIN)) best = other;
     }
     *affine = best;
