@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/session.h"
 
@@ -27,8 +28,10 @@ static int unknown_verb(const char *name) {
     const char *names[VERBS_MAX];
     size_t count = 0;
     for (; rsc_verbs[count] && count < VERBS_MAX; count++) names[count] = rsc_verbs[count]->name;
-    const char *closest = rsc_closest(name, names, count);
+    const char *closest = strchr(name, '/') ? NULL : rsc_closest(name, names, count);
     if (closest) return rsc_usage_error(NULL, "no verb '%.40s' (did you mean %s?)", name, closest);
+    if (strchr(name, '/') && access(name, X_OK) == 0)
+        return rsc_usage_error(NULL, "no verb '%.200s' (to watch a program: reusescope run -- %.200s)", name, name);
     return rsc_usage_error(NULL, "no verb '%.40s' (see: reusescope help)", name);
 }
 

@@ -63,6 +63,9 @@ static int format_by_content(struct rsc_trace *trace, struct rsc_error *error) {
         if (trace->format->matches && trace->format->matches(head, (size_t)bytes, bytes < RSC_INPUT_PEEK_MAX)) return 0;
     char advice[120] = "name it with --from if it is one";
     uint32_t number, columns = rsc_csv_looks(head, (size_t)bytes, bytes < RSC_INPUT_PEEK_MAX, &number);
+    if ((bytes >= 4 && !memcmp(head, "\177ELF", 4)) || (bytes >= 2 && !memcmp(head, "#!", 2)))
+        return rsc_fail_at(error, RSC_EFORMAT, 0, "%s: a program, not a trace (to watch it: reusescope run -- PROGRAM)",
+                           name);
     if (!columns) snprintf(advice, sizeof advice, "raw64, champsim, oracleGeneral and vscsi are read with --from only");
     else if (number)
         snprintf(advice, sizeof advice, "%u columns of text: --columns says which they are, as addr=%u", columns,

@@ -18,6 +18,12 @@ reusescope: no verb 'docter' (did you mean doctor?)
 $ reusescope -q
 reusescope: no verb '-q' (see: reusescope help)
 [2]
+$ reusescope /bin/true
+reusescope: no verb '/bin/true' (to watch a program: reusescope run -- /bin/true)
+[2]
+$ reusescope analyze /bin/true
+reusescope: /bin/true: a program, not a trace (to watch it: reusescope run -- PROGRAM)
+[1]
 $ reusescope analyze
 reusescope analyze: a trace is missing: reusescope analyze TRACE (- is standard input)
 [2]

@@ -23,6 +23,7 @@ int rsc_symbols_name_profile(struct rsc_symbols *symbols, struct rsc_profile *pr
 
 #else
 
+#include "profile/foreign_files.h"
 #include "profile/profile_rows.h"
 
 static const char *base_name(const char *path) {
@@ -41,10 +42,6 @@ static int in_runtime(const struct rsc_place *place) {
     for (size_t i = 0; name && i < sizeof prefixes / sizeof *prefixes; i++)
         if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return 1;
     return 0;
-}
-
-static int in_library_header(const struct rsc_place *place) {
-    return place->file && (!strncmp(place->file, "/usr/include/", 13) || strstr(place->file, "/include/c++/"));
 }
 
 /* "heap block allocated at solver.c:88 (main)", or as much of it as is known. */
@@ -67,7 +64,7 @@ static int name_block(struct rsc_object_row *row, const struct rsc_place *place)
 static int name_heap(struct rsc_symbols *symbols, const struct rsc_profile *profile, struct rsc_object_row *row) {
     struct rsc_place *inlined, chosen = {0};
     size_t count;
-    int have = 0, rc = 0; /* have 1: outside the runtimes, 2: outside the library's headers too */
+    int have = 0, rc = 0; /* have 1: outside the runtimes, 2: outside libraries' sources too */
     for (uint32_t at = row->context; have < 2 && at < profile->context_count; at = profile->contexts[at].parent) {
         const struct rsc_place *place = &profile->contexts[at].place;
         struct rsc_place again = {.pc = place->pc};
@@ -77,7 +74,7 @@ static int name_heap(struct rsc_symbols *symbols, const struct rsc_profile *prof
         if (rc) break;
         for (size_t i = 0; have < 2 && i <= count; i++) {
             const struct rsc_place *frame = i ? &inlined[i - 1] : place;
-            int good = in_library_header(frame) ? 1 : 2;
+            int good = frame->file && rsc_file_is_foreign(frame->file) ? 1 : 2;
             if (good <= have) continue;
             have = good;
             rsc_place_clear(&chosen);
