@@ -296,17 +296,18 @@ static int thins_out(const char *filter) {
     return strstr(filter, "tid=") || strstr(filter, "bits=") || strstr(filter, "every=") || strstr(filter, "sets=");
 }
 
-/* What was left out, when the trace was written or now, is not in the numbers. */
-static void heed_filters(struct rsc_analysis *analysis, const struct rsc_trace_info *info) {
+void rsc_analysis_heed_filters(struct rsc_analysis *analysis, const char *then) {
     const struct rsc_filter *now = &analysis->session->filter;
-    const char *then = info->filter ? info->filter : "";
+    if (!then) then = "";
     analysis->instructions_unknown |= now->tid_count || now->bits_mask || now->every > 1 || thins_out(then);
+    if (!then[0] || !strncmp(then, analysis->filter, sizeof analysis->filter - 1)) return;
+    snprintf(analysis->filter, sizeof analysis->filter, "%s", then);
     if (strstr(then, "sets="))
         rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
                      "the trace has only a sample of the sets of a cache (%s), and these are its numbers, not those of "
                      "the whole: reusescope sim knows such samples",
                      then);
-    else if (then[0])
+    else
         rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
                      "the trace was filtered when it was written (%s): these are the numbers of what is left", then);
 }
@@ -327,7 +328,7 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
     int status;
     analysis->trace = trace;
     rsc_trace_get_info(trace, &info);
-    heed_filters(analysis, &info);
+    rsc_analysis_heed_filters(analysis, info.filter);
     for (size_t i = 0; i < analysis->count; i++) rsc_engine_expect(analysis->engines[i], info.accesses);
     void *part = NULL;
     const int parts = analysis->count == 1 && rsc_engine_use_parts(analysis->engines[0], trace);
@@ -420,6 +421,11 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
     return status;
 }
 
+void rsc_analysis_set_instructions(struct rsc_analysis *analysis) {
+    for (size_t i = 0; i < analysis->count; i++)
+        analysis->profiles[i]->made.instructions = analysis->instructions_unknown ? 0 : analysis->instructions;
+}
+
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
     for (size_t i = 0; i < analysis->count; i++) {
         int status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
@@ -429,8 +435,7 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
         if (rsc_profile_set_text(&analysis->profiles[i]->made.source, source) < 0 ||
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
             return rsc_fail_memory(error, "profile");
-    for (size_t i = 0; i < analysis->count && !analysis->instructions_unknown; i++)
-        analysis->profiles[i]->made.instructions = analysis->instructions;
+    rsc_analysis_set_instructions(analysis);
     int status = rsc_every_size_finish(analysis, error);
     if (!status) status = name_places(analysis, error);
     for (size_t i = 0; !status && i < analysis->count; i++)

@@ -62,6 +62,7 @@ struct rsc_analysis {
 
     uint64_t instructions; /* of all batches so far */
     int instructions_unknown; /* some batch has no count of them */
+    char filter[256];         /* with which the trace was written, as far as it was reported; "": none */
 
     int every_size; /* --every-size */
     struct rsc_every_size *every; /* by engine, every_size.h; NULL: not wanted */
@@ -97,6 +98,12 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
 void rsc_analysis_so_far(const struct rsc_analysis *analysis, uint64_t accesses, double seconds, char *text,
                          size_t room);
 
+/*
+ * What was left out of a trace is not in the numbers: when it was written, by filter `then` ("" or NULL: nothing), which is
+ * reported once, or now.
+ */
+void rsc_analysis_heed_filters(struct rsc_analysis *analysis, const char *then);
+
 /* Pushes a whole trace and shows progress. */
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error);
 
@@ -105,6 +112,9 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
  * and name code and data if the loaded modules are known.
  */
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error);
+
+/* Puts the instructions of the analysis into its profiles; rsc_analysis_finish() does. */
+void rsc_analysis_set_instructions(struct rsc_analysis *analysis);
 
 void rsc_analysis_close(struct rsc_analysis *analysis);
 

@@ -40,20 +40,57 @@ static int read_share(struct rsc_analysis *analysis, struct rsc_ranks *ranks, st
     return status;
 }
 
+/* What rank 0 needs to know of another's share. All ranks run the same program, so the layout is the same. */
+struct share_facts {
+    uint64_t instructions;
+    int32_t instructions_unknown;
+    char filter[sizeof((struct rsc_analysis *)0)->filter];
+};
+
+/* After the engines have exchanged all they had to. */
+static int gather_facts(struct rsc_analysis *analysis, struct rsc_ranks *ranks, struct rsc_error *error) {
+    struct share_facts own = {analysis->instructions, analysis->instructions_unknown, ""};
+    int status = 0;
+    memcpy(own.filter, analysis->filter, sizeof own.filter);
+    if (ranks->rank) return rsc_ranks_send_sized(ranks, 0, &own, sizeof own, error);
+    for (uint32_t from = 1; !status && from < ranks->size; from++) {
+        struct share_facts *facts;
+        size_t bytes;
+        status = rsc_ranks_receive_sized(ranks, from, (void **)&facts, &bytes, error);
+        if (status < 0) return status;
+        if (bytes != sizeof *facts) {
+            status = rsc_fail(error, RSC_EFORMAT, "rank %u sent %zu bytes where %zu were expected", from, bytes,
+                              sizeof *facts);
+        } else {
+            analysis->instructions += facts->instructions;
+            analysis->instructions_unknown |= facts->instructions_unknown;
+            rsc_analysis_heed_filters(analysis, facts->filter);
+        }
+        free(facts);
+    }
+    if (!status) rsc_analysis_set_instructions(analysis);
+    return status;
+}
+
 static int work(struct rsc_analysis *analysis, struct rsc_ranks *ranks, const struct rsc_shares *shares,
                 struct rsc_error *error) {
     struct rsc_session *session = analysis->session;
     int status = 0;
     for (size_t i = 0; !status && i < shares->count; i++) {
+        struct rsc_trace_info info;
         struct rsc_trace *trace = NULL;
         session->filter.first = shares->items[i].first;
         session->filter.count = shares->items[i].count;
         status = rsc_session_open(session, &trace, shares->items[i].path, 1, error);
-        if (!status) status = read_share(analysis, ranks, trace, error);
+        if (!status) {
+            rsc_trace_get_info(trace, &info);
+            rsc_analysis_heed_filters(analysis, info.filter);
+            status = read_share(analysis, ranks, trace, error);
+        }
         rsc_trace_close(trace);
     }
     if (!status) status = rsc_analysis_finish(analysis, "trace", error);
-    return status;
+    return status < 0 ? status : gather_facts(analysis, ranks, error);
 }
 
 int rsc_analyze_ranks(struct rsc_analysis *analysis, const char *const *paths, size_t path_count) {
