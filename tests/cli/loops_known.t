@@ -782,3 +782,77 @@ data:11 15 3
 value:12 15 4
 $ count square.c --taken 3=70 --function product
 product:3 7 2
+
+# A name in a directive means the declaration that is visible there, not another variable of that name.
+$ cat > scope.c <<'END'
+> #define CHUNK 3
+> double a[64], x[64]; static double tmp[8], keep[8]; enum { FOUR = 4 }; const int five = 5;
+> #pragma omp threadprivate(keep)
+> void macro(void) {
+> #pragma omp parallel for schedule(static, CHUNK)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> }
+> void shadow(void) {
+>     int c = 2;
+>     { int c = 7; c++; }
+> #pragma omp parallel for schedule(static, c)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> }
+> void constants(void) {
+> #pragma omp parallel for schedule(static, FOUR) num_threads(five)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> }
+> void other(void) { int k = 9; k++; }
+> void unknown(int k) {
+>     { int k = 6; k++; }
+> #pragma omp parallel for schedule(static, k)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> }
+> static void use(void) { for (int j = 0; j < 8; j++) tmp[j] += 1; }
+> void file(void) {
+>     double tmp[8];
+> #pragma omp parallel for private(tmp)
+>     for (int i = 0; i < 64; i++) { use(); tmp[0] = 1; }
+> }
+> void local(void) {
+>     static double keep[8];
+> #pragma omp parallel for
+>     for (int i = 0; i < 64; i++) keep[i % 8] = 1;
+> }
+> void inner(void) {
+>     double x[8];
+> #pragma omp parallel private(x)
+>     {
+>         extern double x[64];
+> #pragma omp for
+>         for (int i = 0; i < 64; i++) x[i] = a[i];
+>     }
+> }
+> END
+$ reusescope loops scope.c -q --emit-ir | grep 'array\|static\|threads\|without'
+array a 8 [64]
+array x 8 [64]
+array tmp 8 [8]
+array keep 8 [8]
+array file.tmp 8 [8] private
+    for i = 0 to 63 share static 3 @6 {
+    for i = 0 to 63 share static 2 @12 {
+  parallel threads 5 @16 {
+    for i = 0 to 63 share static 4 @16 {
+  without @22 "loop left out: the schedule's chunk is not a positive number:  k" "for (int i = 0; i < 64; i++) a[i] = 1"
+    for i = 0 to 63 share static @28 {
+    for i = 0 to 63 share static @33 {
+    for i = 0 to 63 share static @41 {
+$ cat > scope.cc <<'END'
+> double a[64];
+> template <int N> void made(int m) {
+>     const int half = N / 2;
+> #pragma omp parallel for schedule(static, half) num_threads(m)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> }
+> static int m = 9, half = 9;
+> void user() { m++; half++; made<6>(4); }
+> END
+$ reusescope loops scope.cc -q --emit-ir --set m=4 | grep 'static\|threads\|without'
+  parallel threads 4 @5 {
+    for i = 0 to 63 share static 3 @5 {

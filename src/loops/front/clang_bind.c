@@ -108,14 +108,12 @@ int64_t front_row_bytes(const struct shape *shape) {
 
 /* threadprivate, or thread_local: one per thread for as long as the program runs. */
 static int is_thread_storage(struct front *front, CXCursor variable, const char *name) {
-    enum CXCursorKind holder = front_kind(front, front->clang.getCursorSemanticParent(variable));
     if (front_kind(front, variable) != CXCursor_VarDecl) return 0;
     if (front->clang.getCursorTLSKind(variable) != CXTLS_None) return 1;
-    if ((holder == CXCursor_FunctionDecl || holder == CXCursor_CXXMethod) &&
-        front->clang.Cursor_getStorageClass(variable) != CX_SC_Static)
-        return 0; /* a local variable of the same name */
     for (size_t i = 0; i < front->omp.count; i++)
-        if (front->omp.item[i].is_threadprivate && rsc_omp_is_private(&front->omp.item[i], name)) return 1;
+        if (front->omp.item[i].is_threadprivate && rsc_omp_is_private(&front->omp.item[i], name) &&
+            front_means(front, &front->omp.item[i], name, variable))
+            return 1;
     return 0;
 }
 
@@ -125,7 +123,8 @@ static int is_private_variable(struct front *front, CXCursor variable, int is_ta
     if (is_thread_storage(front, variable, name)) return 1;
     if (is_target) return 0;
     for (unsigned i = 0; i < front->omp_depth; i++)
-        if (rsc_omp_is_private(front->omp_stack[i], name)) return 1;
+        if (rsc_omp_is_private(front->omp_stack[i], name) && front_means(front, front->omp_stack[i], name, variable))
+            return 1;
     for (size_t i = 0; i < front->binding_count; i++)
         if (front->clang.equalCursors(front->binding[i].variable, variable)) return front->binding[i].in_parallel;
     return 0;

@@ -138,8 +138,18 @@ struct front_size {
     int escapes;   /* a pointer or a lambda may change it at any time: never known */
 };
 
+/* What a name in the directive at byte `at` means. */
+struct front_named {
+    unsigned at;
+    const char *name;
+    CXCursor variable; /* null: nothing of that name */
+};
+
 struct front {
     struct rsc_clang clang;
+    CXCursor tree; /* all of the source */
+    struct front_named *named;
+    size_t named_count, named_room;
     const struct rsc_c_options *options;
     const char *text; /* preprocessed source */
     size_t bytes;
@@ -413,7 +423,12 @@ void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statemen
 void front_standalone(struct front *front, unsigned from, unsigned to, CXCursor beside);
 int front_thread_call(struct front *front, const char *name,
                       struct value *value); /* 1: the thread's number or how many */
-int front_omp_number(struct front *front, const struct rsc_omp_number *number, int64_t *value);
+int front_omp_number(struct front *front, const struct rsc_omp *omp, const struct rsc_omp_number *number,
+                     int64_t *value);
+
+/* clang_scope.c: the variable or constant that a name in a directive means; null: none. */
+CXCursor front_named(struct front *front, const struct rsc_omp *omp, const char *name);
+int front_means(struct front *front, const struct rsc_omp *omp, const char *name, CXCursor variable);
 
 /* clang_region.c */
 void front_function(struct front *front, CXCursor function); /* or a variable that is a lambda */

@@ -26,6 +26,7 @@
     X(isExpression)                   \
     X(isStatement)                    \
     X(isCursorDefinition)             \
+    X(getEnumConstantDeclValue)       \
     X(getCursorExtent)                \
     X(getRangeStart)                  \
     X(getRangeEnd)                    \

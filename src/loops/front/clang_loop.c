@@ -85,12 +85,12 @@ static int share_loop(struct front *front, struct rsc_loop_node *loop, const str
                                                        : RSC_SCHEDULE_STATIC;
     loop->nowait = omp->nowait && !omp->is_parallel;
     if (omp->chunk.text) {
-        if (!front_omp_number(front, &omp->chunk, &number) || number < 1)
+        if (!front_omp_number(front, omp, &omp->chunk, &number) || number < 1)
             return refuse(header, "the schedule's chunk is not a positive number: %.60s", omp->chunk.text);
         loop->chunk = (uint64_t)number;
     }
     if (omp->collapse.text) {
-        if (!front_omp_number(front, &omp->collapse, &number) || number < 1 || number > RSC_LOOP_DEPTH_MAX)
+        if (!front_omp_number(front, omp, &omp->collapse, &number) || number < 1 || number > RSC_LOOP_DEPTH_MAX)
             return refuse(header, "collapse is not a number from 1 to 16: %.60s", omp->collapse.text);
         loop->collapse = (uint32_t)number;
     }

@@ -21,6 +21,7 @@ struct rsc_omp *front_omp_before(struct front *front, unsigned start) {
 
 struct number_reader {
     struct front *front;
+    const struct rsc_omp *omp;
     const char *at;
     int bad;
 };
@@ -30,11 +31,22 @@ static int64_t sum(struct number_reader *reader);
 static int64_t named(struct number_reader *reader, const char *name, size_t length) {
     struct front *front = reader->front;
     int64_t value;
-    for (size_t i = front->binding_count; i-- > 0;) {
-        const char *bound = front_name(front, front->binding[i].variable);
-        if (strlen(bound) == length && !memcmp(bound, name, length) &&
-            value_is_constant(&front->binding[i].value, &value))
-            return value;
+    char *copy = rsc_arena_strndup(&front->arena, name, length);
+    if (!copy) return reader->bad = 1, front_no_memory(front);
+    CXCursor variable = front_named(front, reader->omp, copy);
+    if (front_kind(front, variable) == CXCursor_EnumConstantDecl) {
+        value = front->clang.getEnumConstantDeclValue(variable);
+        return value > RSC_LOOP_VALUE_MAX || value < -RSC_LOOP_VALUE_MAX ? (reader->bad = 1, 0) : value;
+    }
+    for (size_t i = front->binding_count; i-- > 0;) /* in an instance of a template it has another cursor */
+        if (!strcmp(front_name(front, front->binding[i].variable), copy) &&
+            front_means(front, reader->omp, copy, front->binding[i].variable)) {
+            variable = front->binding[i].variable;
+            break;
+        }
+    if (front_kind(front, variable) == CXCursor_VarDecl || front_kind(front, variable) == CXCursor_ParmDecl) {
+        const struct binding *binding = front_variable(front, variable);
+        if (binding && value_is_constant(&binding->value, &value)) return value;
     }
     for (size_t i = 0; i < front->options->setting_count; i++) {
         struct rsc_loop_setting *setting = &front->options->settings[i];
@@ -98,8 +110,9 @@ static int64_t sum(struct number_reader *reader) {
 }
 
 /* Returns 1 and the value, or 0. Comparisons are for `if` clauses: a > b. */
-int front_omp_number(struct front *front, const struct rsc_omp_number *number, int64_t *value) {
-    struct number_reader reader = {.front = front, .at = number->text};
+int front_omp_number(struct front *front, const struct rsc_omp *omp, const struct rsc_omp_number *number,
+                     int64_t *value) {
+    struct number_reader reader = {.front = front, .omp = omp, .at = number->text};
     if (strlen(number->text) > 200) return 0; /* parentheses recurse */
     *value = sum(&reader);
     char sign = *reader.at;
@@ -263,7 +276,7 @@ static void single(struct front *front, struct rsc_omp *omp, CXCursor statement)
 
 static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statement) {
     int64_t number = 0, runs = 1;
-    if (omp->condition.text && !front_omp_number(front, &omp->condition, &runs)) {
+    if (omp->condition.text && !front_omp_number(front, omp, &omp->condition, &runs)) {
         front_gap(front, statement, "parallel if(%.60s): not a number", omp->condition.text);
         return;
     }
@@ -274,7 +287,7 @@ static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statemen
         return;
     }
     if (omp->num_threads.text &&
-        (!front_omp_number(front, &omp->num_threads, &number) || number < 1 || number > UINT32_MAX)) {
+        (!front_omp_number(front, omp, &omp->num_threads, &number) || number < 1 || number > UINT32_MAX)) {
         front_gap(front, statement, "num_threads(%.60s): not a positive number", omp->num_threads.text);
         return;
     }

@@ -9,6 +9,7 @@
 #include "loops/front/clang_front.h"
 
 struct wanted {
+    const struct rsc_omp *omp;
     const char *name;
     CXCursor variable;
 };
@@ -18,29 +19,31 @@ static enum CXChildVisitResult take_variable(struct front *front, CXCursor curso
     if (front_kind(front, cursor) != CXCursor_DeclRefExpr || strcmp(front_name(front, cursor), wanted->name) != 0)
         return CXChildVisit_Recurse;
     wanted->variable = front->clang.getCanonicalCursor(front->clang.getCursorReferenced(cursor));
-    return CXChildVisit_Break;
+    return front_means(front, wanted->omp, wanted->name, wanted->variable) ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
 /* The numbers of [START:LENGTH]; START may be left out. */
-static int read_bounds(struct front *front, const char *open, int64_t *start, int64_t *length) {
+static int read_bounds(struct front *front, const struct rsc_omp *omp, const char *open, int64_t *start,
+                       int64_t *length) {
     const char *colon = strchr(open, ':'), *close = strchr(open, ']');
     struct rsc_omp_number number = {NULL};
     *start = 0;
     if (!colon || !close || colon > close) return -1;
     number.text = rsc_arena_strndup(&front->arena, open + 1, (size_t)(colon - open - 1));
     if (!number.text) return front_no_memory(front);
-    if (colon > open + 1 && (!front_omp_number(front, &number, start) || *start < 0)) return -1;
+    if (colon > open + 1 && (!front_omp_number(front, omp, &number, start) || *start < 0)) return -1;
     number.text = rsc_arena_strndup(&front->arena, colon + 1, (size_t)(close - colon - 1));
     if (!number.text) return front_no_memory(front);
-    return front_omp_number(front, &number, length) && *length > 0 && *length < RSC_LOOP_VALUE_MAX / 4096 ? 0 : -1;
+    return front_omp_number(front, omp, &number, length) && *length > 0 && *length < RSC_LOOP_VALUE_MAX / 4096 ? 0 : -1;
 }
 
 int front_reduction_read(struct front *front, const struct rsc_omp *omp, CXCursor statement,
                          struct front_reduction *reduction) {
     int64_t start, length;
-    struct wanted wanted = {.name = rsc_arena_strndup(&front->arena, omp->reduced, strcspn(omp->reduced, " \t["))};
+    struct wanted wanted = {.omp = omp,
+                            .name = rsc_arena_strndup(&front->arena, omp->reduced, strcspn(omp->reduced, " \t["))};
     if (!wanted.name) return front_no_memory(front);
-    if (read_bounds(front, strchr(omp->reduced, '['), &start, &length)) return -1;
+    if (read_bounds(front, omp, strchr(omp->reduced, '['), &start, &length)) return -1;
     if (!front_finds(front, statement, take_variable, &wanted)) return -1;
     struct binding *binding = front_variable(front, wanted.variable);
     if (!binding || binding->value.kind != VALUE_POINTER || binding->value.shape.rank != 1) return -1;
@@ -95,6 +98,7 @@ static enum CXChildVisitResult take_copied(struct front *front, CXCursor cursor,
         (!type_is_array(type) && !front_holds_array(front, type) && !type_is_vector(front, type)))
         return CXChildVisit_Recurse;
     CXCursor variable = front->clang.getCanonicalCursor(front->clang.getCursorReferenced(cursor));
+    if (!front_means(front, copying->omp, name, variable)) return CXChildVisit_Recurse;
     for (unsigned i = 0; i < copies->count; i++)
         if (front->clang.equalCursors(copies->item[i].variable, variable)) return CXChildVisit_Recurse;
     struct binding *binding = front_variable(front, variable);

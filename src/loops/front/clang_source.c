@@ -284,6 +284,7 @@ int rsc_clang_source_read(const char *path, const char *source, size_t bytes, co
         status = rsc_fail(error, RSC_EFORMAT, "%s: clang could not read this source", path);
         goto out;
     }
+    front->tree = front->clang.getTranslationUnitCursor(unit);
     if ((status = first_error(front, unit, path, error)) || (status = build(front, unit, path, error))) goto out;
     if (!front->out_of_memory) front_sort_arrays(front);
     if (front->out_of_memory) {

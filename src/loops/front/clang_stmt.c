@@ -105,7 +105,8 @@ static void declare(struct front *front, CXCursor variable) {
     struct binding *binding = front_variable(front, variable);
     struct value value;
     if (!binding) return;
-    binding->in_parallel = front->in_parallel && front->clang.Cursor_getStorageClass(variable) != CX_SC_Static;
+    enum CX_StorageClass storage = front->clang.Cursor_getStorageClass(variable);
+    binding->in_parallel = front->in_parallel && storage != CX_SC_Static && storage != CX_SC_Extern;
     CXCursor start = front->clang.Cursor_getVarDeclInitializer(variable);
     if (front->clang.Cursor_isNull(start)) {
         if (type_is_integer(type)) {
@@ -114,7 +115,7 @@ static void declare(struct front *front, CXCursor variable) {
         }
         return;
     }
-    int is_static = front->clang.Cursor_getStorageClass(variable) == CX_SC_Static;
+    int is_static = storage == CX_SC_Static;
     if (front_cxx_declare(front, variable, start) || (is_static && declare_static(front, variable, start))) return;
     if (front->at && (type_is_array(type) || front_holds_array(front, type)))
         return front_initialise(front, variable, start);
