@@ -1,6 +1,6 @@
 # Whatever wrote a trace and however many threads read it, every verb gives the same bytes.
 $ cat > write.py <<'END'
-> import random, struct
+> import gzip, os, random, struct, zipfile
 > random.seed(7)
 > N = 60000
 > uses = [(random.choice("RWI"), 0x400000 + 8 * int(random.paretovariate(0.6)) % (1 << 22), random.choice((1, 4, 8, 60)), random.randrange(5), 0x1000 + random.randrange(200)) for _ in range(N)]
@@ -24,6 +24,19 @@ $ cat > write.py <<'END'
 > open("t.raw64", "wb").write(struct.pack("<%dQ" % len(big), *(a for k, a, s, t, p in big)))
 > open("t.champsim", "wb").write(b"".join(struct.pack("<QBB2B4B2Q4Q", 0x1000 + p, i % 7 == 0, i % 14 == 0, 0, 0, 0, 0, 0, 0, a if k == "W" else 0, 0, a if k != "W" else 0, 0, 0, 0) for i, (k, a, s, t, p) in enumerate((uses * 3)[:140000])))
 > open("t.oracle", "wb").write(b"".join(struct.pack("<IQIq", 5 + i // 100, a, s * 100, -1) for i, (k, a, s, t, p) in enumerate((uses * 7)[:400000])))
+> open("t.vscsi", "wb").write(b"".join(struct.pack("<HHIIIQQQ", 0x2a if k == "W" else 0x28, 0x200, i, 512 * s, 1, a, i, i) for i, (k, a, s, t, p) in enumerate(uses)))
+> text("requests.csv", ["time,key,bytes"] + ["%d,%d,%d" % (i, a, s * 100) for i, (k, a, s, t, p) in enumerate(uses)])
+> def record(kind, size, value): return struct.pack("<HHQ", kind, size, value)
+> def thread(tid, times):
+>     body = (record(28, 2, i * 3 + tid % 3) if i % 50 == 0 else record(10, 3, 0x1000 + p) + record(k == "W", s, a) for i, (k, a, s, t, p) in enumerate(uses * times) if i % 5 == tid % 5)
+>     return record(25, 0, 7) + record(28, 12, 7) + record(22, 0, tid) + record(24, 0, 70) + b"".join(body) + record(23, 0, tid) + record(26, 0, 0)
+> open("t.trace", "wb").write(thread(1, 1))
+> os.makedirs("folder")
+> for tid in range(5): open("folder/drmemtrace.app.%d.1.trace.gz" % tid, "wb").write(gzip.compress(thread(tid, 1 + tid % 3)))
+> with zipfile.ZipFile("folder/drmemtrace.app.6.1.trace.zip", "w", zipfile.ZIP_DEFLATED) as archive: archive.writestr("x", thread(6, 2))
+> # Another, whose files each have something to warn of.
+> os.makedirs("old")
+> for tid in range(5): open("old/drmemtrace.app.%d.1.trace" % tid, "wb").write(record(25, 0, 8) + thread(tid, 1)[12:])
 > END
 $ /usr/bin/python3 write.py
 $ reusescope gen mix,threads=3 -n 600K -q -o t.rsct; reusescope convert t.lackey -q -o pc.rsct; gzip -k t.lackey; zstd -q t.raw64 -o t.raw64.zst
@@ -36,14 +49,14 @@ $ cat > same.py <<'END'
 > SHARDS = ["--no-code", "--engine", "shards:0.3", "-q", "--format", "json", "-o", "-"]
 > for line in sys.stdin:
 >     name, *words = line.split()
->     requests = "oracleGeneral" in words
+>     requests = "oracleGeneral" in words or "vscsi" in words
 >     verbs = {"info": [], "dump": [], "convert": ["-q", "-o", "out.rsct"]}
 >     if requests: verbs["sim"] = ["--requests", "1M,4M", "-q", "--format", "csv", "-o", "-"]
 >     else: verbs.update({"sim": L1, "sim ": L1 + ["--sample-sets", "1/4"], "analyze": SHARDS})
 >     same = []
 >     for verb, options in verbs.items():
 >         seen = set()
->         for threads in 1, 2, 3, 8:
+>         for threads in 1, 2, 5, 8:
 >             status, out, err = run(verb.strip(), name, *words, *options, "--threads", str(threads))
 >             if verb == "convert": out = open("out.rsct", "rb").read(); os.remove("out.rsct")
 >             out = re.sub(rb'"(command|seconds)":(\[.*?\]|[0-9.e-]+),?', b"", out)
@@ -53,7 +66,7 @@ $ cat > same.py <<'END'
 >         same.append(verb)
 >     print(name, *words, len(same))
 > END
-$ printf '%s\n' t.din t.list plain.list t.csv pc.csv threads.csv late.csv t.lackey t.lackey.gz t.pinatrace t.perf chains.perf 'bare.perf --from perf-script' t.rsct pc.rsct 't.raw64 --from raw64' 't.raw64.zst --from raw64' 't.champsim --from champsim' 't.oracle --from oracleGeneral' | /usr/bin/python3 same.py
+$ printf '%s\n' t.din t.list plain.list t.csv pc.csv threads.csv late.csv t.lackey t.lackey.gz t.pinatrace t.perf chains.perf 'bare.perf --from perf-script' t.rsct pc.rsct 't.raw64 --from raw64' 't.raw64.zst --from raw64' 't.champsim --from champsim' 't.oracle --from oracleGeneral' 't.vscsi --from vscsi' 'requests.csv --columns addr=2,size=3' t.trace folder old | /usr/bin/python3 same.py
 t.din 6
 t.list 6
 plain.list 6
@@ -73,6 +86,11 @@ t.raw64 --from raw64 6
 t.raw64.zst --from raw64 6
 t.champsim --from champsim 6
 t.oracle --from oracleGeneral 4
+t.vscsi --from vscsi 4
+requests.csv --columns addr=2,size=3 6
+t.trace 6
+folder 6
+old 6
 
 # No frame is lost where lines are cut into blocks for threads.
 $ reusescope dump chains.perf | awk 'NR > 1 { print $NF }' | cmp - chains.pcs
