@@ -62,7 +62,7 @@ struct rsc_analysis {
 
     uint64_t instructions; /* of all batches so far */
     int instructions_unknown; /* some batch has no count of them */
-    char filter[256];         /* with which the trace was written, as far as it was reported; "": none */
+    char filter[256]; /* with which the trace was written, as far as it was reported; "": none */
 
     int every_size; /* --every-size */
     struct rsc_every_size *every; /* by engine, every_size.h; NULL: not wanted */
