@@ -156,19 +156,21 @@ static double number_before(const struct rsc_profile *profile, const char *word)
 
 /* ---- rows and means ---- */
 
-struct means {
+struct means { /* of a method at a number of threads */
     const char *name;
+    int threads;
     double logs[10];
     int count;
 };
-static struct means sums[16];
+static struct means sums[32];
 static size_t sum_count;
 
-static struct means *means_of(const char *name) {
+static struct means *means_of(const char *name, int threads) {
     for (size_t i = 0; i < sum_count; i++)
-        if (!strcmp(sums[i].name, name)) return &sums[i];
+        if (sums[i].threads == threads && !strcmp(sums[i].name, name)) return &sums[i];
     need(sum_count < sizeof sums / sizeof *sums ? 0 : -1, "rows");
     sums[sum_count].name = name;
+    sums[sum_count].threads = threads;
     return &sums[sum_count++];
 }
 
@@ -185,9 +187,8 @@ static void print_row(const char *program, int threads, const char *method, doub
     static const char *const columns[10] = {
         "accuracy without 0", "accuracy",     "slowdown",     "analysed", "selection 75",
         "selection 80",       "selection 90", "selection 95", "faster",   "analysis faster"};
-    const char *name = program[0] ? program : "mean";
-    put_number("samples", samples, "%s/%s", name, method);
-    for (int i = 0; i < 10; i++) put_number(columns[i], value[i], "%s/%s", name, method);
+    put_number("samples", samples, "%s/%d threads/%s", program, threads, method);
+    for (int i = 0; i < 10; i++) put_number(columns[i], value[i], "%s/%d threads/%s", program, threads, method);
     fflush(stdout);
 }
 
@@ -216,7 +217,7 @@ static void compare(const char *program, int threads, const char *method, const 
     }
     print_row(program, threads, method, samples, value);
     if (samples < SAMPLES_LEAST) return;
-    struct means *means = means_of(method);
+    struct means *means = means_of(method, threads);
     for (int i = 0; i < 10; i++) means->logs[i] += log(fmax(value[i], 1e-3));
     means->count++;
 }
@@ -278,11 +279,13 @@ static void measure(const char *program, int threads, double size, double wanted
     struct times times = {0};
     snprintf(command, sizeof command, "./%s.plain %d %g", program, threads, size);
     times.plain = least_of_three(command);
+    put_number("plain seconds", times.plain, "%s/%d threads", program, threads);
     snprintf(command, sizeof command, "./%s.rebuilt %d %g", program, threads, size);
     times.rebuilt = least_of_three(command);
     if (wanted > 0) {
         times.long_size = size * wanted / times.plain;
         times.long_plain = run("./%s.plain %d %g", program, threads, times.long_size);
+        put_number("plain seconds, longer", times.long_plain, "%s/%d threads", program, threads);
     }
     struct result exact = live("--engine exact", program, threads, size);
     times.exact = exact.seconds;
@@ -353,9 +356,10 @@ int main(int argc, char **argv) {
     printf("* fewer than %u samples: not part of the means\n\ngeometric means\n", SAMPLES_LEAST);
     for (size_t i = 0; i < sum_count; i++) {
         double value[10];
+        char name[32];
         for (int k = 0; k < 10; k++) value[k] = exp(sums[i].logs[k] / sums[i].count);
-        printf("%3d of ", sums[i].count);
-        print_row("", 0, sums[i].name, SAMPLES_LEAST, value);
+        snprintf(name, sizeof name, "mean of %d", sums[i].count);
+        print_row(name, sums[i].threads, sums[i].name, SAMPLES_LEAST, value);
     }
     return 0;
 }

@@ -88,13 +88,13 @@ def watch_rows(result):
     return out
 
 
-table("none.cachegrind", "Collectors against cachegrind", PLACE, watch_rows, "nothing", (), ["none.watch"])
+table("none.cachegrind", "Collectors against cachegrind", PLACE, watch_rows, "all of them: the collectors were made faster with bench/programs/watch", (), ["none.watch"])
 table("none.lackey", "Collectors against lackey", PLACE, each("none.lackey", lambda at: [
     Row(f"{at}: times as fast", "", ("none.lackey", at, "times"), times, at_least(1, times), "short programs: starting Valgrind is part of both"),
     Row(f"{at}: its text over our trace, bytes", "", ("none.lackey", at, "bytes"), times)]), "nothing", (), ["none.lackey"])
 table("none.rebuilt", "Programs rebuilt by `cc`", PLACE, each("none.rebuilt", lambda at: [
     Row(f"{at}: not watched", "", ("none.rebuilt", at, "fast"), times, at_most(2.5, times)), Row(f"{at}: every reference recorded", "", ("none.rebuilt", at, "recording"), times, at_most(3, times), "the bar is of the geometric mean")]),
-    "nothing", (), ["none.rebuilt"])
+    "all of them: `cc` was made faster with the kernels of bench/programs/kernels.c", (), ["none.rebuilt"])
 table("none.gpu", "The exact engine on a GPU", PLACE, lambda result: [
     Row(f"{at.split('/')[0]}: {name}", "", ("002.gpu", at, column), show, bar) for at in rows_of(result, "002.gpu") if at.endswith("/exact")
     for name, column, show, bar in (("G references/s end to end", "G/s end to end", number, at_least(5, number)), ("times one core", "times one core", times, at_least(100, times)),

@@ -24,7 +24,7 @@ def experiment(name, tiny, quick, full, needs=(), runs=3):
 
 
 class Row:
-    """ours: (experiment, row, column), or a function of the result that returns a list of values.
+    """ours: (experiment, row, column), a function of the result that returns a list of values, or a text.
     show: how a value is written. bar: from at_least() and the like. differs: one sentence."""
     def __init__(self, label, paper, ours, show=None, bar=None, differs=""):
         self.label, self.paper, self.ours, self.show = label, paper, ours, show or number
@@ -39,7 +39,7 @@ class Table:
 
 def table(name, title, place, rows, tuned="nothing", plots=(), experiments=()):
     """place: paper, table and section. rows: a list, or a function of the result. tuned: which of its programs and
-    traces were looked at while the methods were made. experiments: what it is made of, where no row names it."""
+    traces were looked at while the methods were made, or a function of the result. experiments: what it is made of, where no row names it."""
     TABLES[name] = Table(name, title, place, rows, tuned, plots, experiments)
 
 

@@ -19,6 +19,10 @@ PAPERS = {
 COLUMNS = ("", "the paper", "ours", "bar", "met", "where the setting differs")
 
 
+def tuned(result, table):
+    return table.tuned(result) if callable(table.tuned) else table.tuned
+
+
 def _values(result, row):
     if callable(row.ours):
         try:
@@ -31,7 +35,7 @@ def _values(result, row):
 
 
 def _sources(table, rows):
-    names = list(table.experiments) + [row.ours[0] for row in rows if not callable(row.ours)]
+    names = list(table.experiments) + [row.ours[0] for row in rows if isinstance(row.ours, tuple)]
     return list(dict.fromkeys(names))
 
 
@@ -50,8 +54,11 @@ def cells_of(result, table):
     rows = table.rows(result) if callable(table.rows) else table.rows
     sources, out = _sources(table, rows), []
     for row in rows:
-        found = _values(result, row)
         bar = row.bar[0] if row.bar else ""
+        if isinstance(row.ours, str):
+            out.append((row.label, row.paper, row.ours, bar, "", row.differs))
+            continue
+        found = _values(result, row)
         if not found:
             out.append((row.label, row.paper, _why_empty(result, sources), bar, "", row.differs))
             continue
@@ -123,7 +130,7 @@ def markdown(result):
     for title, paper, tables in _papers(result):
         out += [f"## {'Paper ' + paper + '. ' if paper != 'none' else ''}{title}", ""]
         for table in tables:
-            out += [f"### {table.title}", "", f"{table.place}. Tuned on: {table.tuned}.", ""]
+            out += [f"### {table.title}", "", f"{table.place}. Tuned on: {tuned(result, table)}.", ""]
             out += ["| " + " | ".join(COLUMNS) + " |", "| " + " | ".join(["---"] * len(COLUMNS)) + " |"]
             out += ["| " + " | ".join(map(cell, row)) + " |" for row in cells_of(result, table)]
             names = [f"`{name}` ({sizes})" for name, sizes, _, _ in _commands(result, table)]
@@ -148,7 +155,7 @@ def page(result):
     for title, paper, tables in _papers(result):
         out.append(f"<h2 id='{paper}'>{text(title)}</h2>")
         for table in tables:
-            out.append(f"<h3 id='{table.name}'>{text(table.title)}</h3><p>{text(table.place)}. Tuned on: {text(table.tuned)}.</p>")
+            out.append(f"<h3 id='{table.name}'>{text(table.title)}</h3><p>{text(table.place)}. Tuned on: {text(tuned(result, table))}.</p>")
             out.append("<table><tr>" + "".join(f"<th>{text(name)}</th>" for name in COLUMNS) + "</tr>")
             for row in cells_of(result, table):
                 out.append("<tr>" + "".join(f"<td class='{text(cell)}'>{text(cell)}</td>" if at == 4 else f"<td>{text(cell)}</td>"

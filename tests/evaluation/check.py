@@ -77,6 +77,14 @@ with tempfile.TemporaryDirectory() as folder:
     check(whole == rendered(stored, folder), "two renderings of one result differ")
     check(whole[1].count("<svg") >= 8, "plots are missing on the page")
     check("no NVIDIA GPU" in whole[0], "the reason for the missing GPU does not show")
+    check("| B, shared stack | not in its text | 2 (the same in 3 runs) | 2 exactly | yes |" in whole[0], "figure 1: B of the shared stack is missing")
+    check("shared with bounded skew | proposed, not measured | removed |" in whole[0], "bounded skew is not named as removed")
+    check("section 5.2. Tuned on: stencil, wave, cg, " in whole[0], "table 1 does not name the programs that were tuned on")
+    # Rows of several numbers of threads stay apart.
+    threads = copy.deepcopy(stored)
+    threads["experiments"]["000.live"]["runs"][0]["numbers"] = [[f"{name}/{count} threads/live private", "samples", 1000 * count] for name in ("mean", "cg") for count in (2, 4)]
+    other = rendered(threads, folder)[0]
+    check("| cg (CG), 2 threads, private: samples | 2,335 | 2,000 |" in other and "| cg (CG), 4 threads, private: samples | 2,335 | 4,000 |" in other, "table 1 mixes numbers of threads")
     # The numbers come from the result.
     changed = copy.deepcopy(stored)
     for run in changed["experiments"]["000.hand"]["runs"]:
