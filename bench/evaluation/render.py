@@ -122,9 +122,10 @@ def markdown(result):
     def cell(text):
         return text.replace("|", "\\|")
     out = [f"# {TITLE}", "", "<!-- made by bench/evaluate from a result: change bench/evaluation -->", ""]
+    own = name_of(result)
     out += ["`make evaluate` measures again (20 minutes on two idle cores), `make evaluate-full` with the sizes of the papers where",
-            "the machine allows them. *Ours* is the median of the runs, with the least and the most. [evaluation.html](evaluation.html)",
-            "has the plots and all commands.", ""]
+            "the machine allows them, which leaves evaluation-full.md. *Ours* is the median of the runs, with the least and the most.",
+            f"[{own}.html]({own}.html) has the plots and all commands, {own}.json the numbers of each run.", ""]
     for line in _machine_lines(result):
         out += [line, ""]
     for title, paper, tables in _papers(result):
@@ -169,10 +170,15 @@ def page(result):
     return "\n".join(out) + "</html>\n"
 
 
+def name_of(result):
+    """Of the files of a result."""
+    return "evaluation-full" if result["size"] == "full" else "evaluation"
+
+
 def write(result, folder):
     os.makedirs(folder, exist_ok=True)
-    for name, make in (("evaluation.md", markdown), ("evaluation.html", page)):
-        path = os.path.join(folder, name)
+    for end, make in ((".md", markdown), (".html", page)):
+        path = os.path.join(folder, name_of(result) + end)
         with open(path + ".part", "w", encoding="utf-8") as file:
             file.write(make(result))
         os.replace(path + ".part", path)

@@ -6,6 +6,8 @@
 tests/evaluation/result.json is what `bench/evaluate --size tiny` wrote. Fails when a table of the list is missing, a
 row says nothing, a bar is not judged, or the result is not what docs/schema/evaluation.schema.json says; and when a
 part that was not run, or has another value, does not show.
+
+Fails also when docs/measured/evaluation.md or .html (evaluation-full likewise) is not what its JSON beside it renders to.
 """
 import copy
 import json
@@ -33,15 +35,34 @@ def check(holds, problem):
         problems.append(problem)
 
 
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def render(path, folder, *options):
+    """What the files that bench/evaluate writes contain, by the ends of their names."""
+    command = ["/usr/bin/python3", os.path.join(SOURCE, "bench", "evaluate"), "--render", path, "--to", folder, *options]
+    written = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    return tuple(read(path) for path in written), [os.path.basename(path) for path in written]
+
+
 def rendered(result, folder, other=None):
     paths = [os.path.join(folder, name) for name in ("result.json", "other.json")]
     for path, value in zip(paths, (result, other)):
         with open(path, "w", encoding="utf-8") as file:
             json.dump(value, file)
-    command = ["/usr/bin/python3", os.path.join(SOURCE, "bench", "evaluate"), "--render", paths[0], "--to", folder]
-    subprocess.run(command + (["--with", paths[1]] if other else []), check=True, stdout=subprocess.DEVNULL)
-    with open(os.path.join(folder, "evaluation.md"), encoding="utf-8") as text, open(os.path.join(folder, "evaluation.html"), encoding="utf-8") as page:
-        return text.read(), page.read()
+    return render(paths[0], folder, "--with", paths[1] if other else "")[0]
+
+
+def check_measured(name, folder):
+    """The committed files are what the committed results render to."""
+    measured = os.path.join(SOURCE, "docs", "measured")
+    texts, names = render(os.path.join(measured, name + ".json"), folder)
+    check(names == [name + ".md", name + ".html"], f"{name}.json is rendered as {names}")
+    for text, written in zip(texts, names):
+        check(text == read(os.path.join(measured, written)), f"docs/measured/{written} is not what its result renders to: bench/evaluate --render docs/measured/{name}.json")
+    return texts
 
 
 def check_tables(text, page):
@@ -96,6 +117,17 @@ with tempfile.TemporaryDirectory() as folder:
     elsewhere["experiments"]["000.hand"]["machine"]["processor"] = "another processor"
     other = rendered({**stored, "experiments": {}}, folder, elsewhere)[0]
     check("000.hand was measured on another processor" in other and "| B, private stacks | 1 | 1 (the same" in other, "--with does not take parts, or does not say where they were measured")
+    # A full result has files of its own.
+    os.mkdir(os.path.join(folder, "full"))
+    with open(os.path.join(folder, "full.json"), "w", encoding="utf-8") as file:
+        json.dump({**stored, "size": "full"}, file)
+    check(render(os.path.join(folder, "full.json"), os.path.join(folder, "full"))[1] == ["evaluation-full.md", "evaluation-full.html"], "a full result is written over the quick one")
+    # What is committed.
+    text, page = check_measured("evaluation", folder)
+    check_tables(text, page)
+    check("002.gpu was measured on" in text, "the committed tables have no numbers of a GPU")
+    if os.path.exists(os.path.join(SOURCE, "docs", "measured", "evaluation-full.json")):
+        check_measured("evaluation-full", folder)
     # Nothing was run: every table is still there, with a reason.
     check_tables(*rendered({**stored, "experiments": {}}, folder))
 
