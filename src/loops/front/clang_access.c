@@ -62,22 +62,46 @@ void front_step_in(struct front *front, struct place *place, CXCursor *index) {
     memmove(place->shape.extent, place->shape.extent + 1, place->shape.rank * sizeof *place->shape.extent);
 }
 
+/* The structure or class that has a field: of the fields of an anonymous one, the one around it. */
+static CXCursor holder_of(struct front *front, CXCursor field) {
+    CXCursor holder = front->clang.getCanonicalCursor(front->clang.getCursorSemanticParent(field));
+    while (front->clang.Cursor_isAnonymousRecordDecl(holder)) {
+        CXCursor around = front->clang.getCanonicalCursor(front->clang.getCursorSemanticParent(holder));
+        if (front->clang.getCanonicalType(front->clang.getCursorType(around)).kind != CXType_Record) break;
+        holder = around;
+    }
+    return holder;
+}
+
+/* The object of a member: s of s.x, *p of p->x. Anonymous structures between the two have no name: s.(nameless).x. */
+static struct kids object_of(struct front *front, CXCursor member) {
+    struct kids kids = front_kids(front, member);
+    while (kids.count) {
+        CXCursor base = front_strip(front, kids.item[0]);
+        CXCursor declared = front->clang.getTypeDeclaration(front->clang.getCursorType(base));
+        if (front_kind(front, base) != CXCursor_MemberRefExpr || !front->clang.Cursor_isAnonymousRecordDecl(declared))
+            break;
+        kids = front_kids(front, base);
+    }
+    return kids;
+}
+
 static void member_of(struct front *front, CXCursor cursor, struct place *place) {
     static const char elsewhere[] = "a member of a base class whose place in the object is not known";
-    struct kids kids = front_kids(front, cursor);
+    struct kids kids = object_of(front, cursor);
     CXCursor field = front->clang.getCursorReferenced(cursor);
-    long long bits = front->clang.Cursor_getOffsetOfField(field);
     struct rsc_affine offset;
     struct shape shape;
     int of_this = !kids.count || front_kind(front, front_strip(front, kids.item[0])) == CXCursor_CXXThisExpr;
     CXCursor base = kids.count ? kids.item[0] : cursor;
-    CXCursor holder = front->clang.getCanonicalCursor(front->clang.getCursorSemanticParent(field));
+    CXCursor holder = holder_of(front, field);
+    CXType type = front->clang.getCursorType(holder);
+    long long bits = front->clang.Type_getOffsetOf(type, front_name(front, field));
     if (of_this) { /* the object of a method: one per class */
         CXCursor owner = front->clang.getCanonicalCursor(front->clang.getCursorSemanticParent(front->calls[0]));
         enum CXCursorKind kind = front_kind(front, owner);
         if (kind != CXCursor_ClassDecl && kind != CXCursor_StructDecl) owner = holder; /* not in a method */
-        if (!front_same_start(front, front->clang.getCursorType(owner), front->clang.getCursorType(holder)))
-            return opaque(place, elsewhere);
+        if (!front_same_start(front, front->clang.getCursorType(owner), type)) return opaque(place, elsewhere);
         *place = (struct place){.is_memory = 1, .array = UINT32_MAX};
         if (!front_shape_of_type(front, front->clang.getCursorType(owner), &shape))
             place->array = front_array_of_variable(front, owner, &shape);
@@ -89,8 +113,7 @@ static void member_of(struct front *front, CXCursor cursor, struct place *place)
         front_place_of(front, base, place);
     }
     if (place->opaque) return;
-    if (!of_this && !front_same_start(front, place->shape.element, front->clang.getCursorType(holder)))
-        return opaque(place, elsewhere);
+    if (!of_this && !front_same_start(front, place->shape.element, type)) return opaque(place, elsewhere);
     if (bits < 0 || front_shape_of_type(front, front->clang.getCursorType(field), &shape))
         return opaque(place, "the layout of the structure is not known");
     if (front_type(front, field).kind == CXType_Pointer) { /* the member itself is one element: the pointer */
@@ -276,6 +299,24 @@ static void first_pointer(struct front *front, CXCursor variable, struct value *
         value->kind = VALUE_OPAQUE;
 }
 
+/* Whether a member shares its bytes with others: z->bits of struct { union { double *p; long bits; }; }. */
+static int is_in_union(struct front *front, CXCursor target) {
+    target = front_strip(front, target);
+    while (front_kind(front, target) == CXCursor_MemberRefExpr) {
+        CXCursor around = front->clang.getCursorSemanticParent(front->clang.getCursorReferenced(target));
+        int anonymous = 1;
+        while (anonymous && front_kind(front, around) != CXCursor_UnionDecl) {
+            anonymous = front->clang.Cursor_isAnonymousRecordDecl(around) != 0;
+            around = front->clang.getCursorSemanticParent(around);
+        }
+        if (anonymous) return 1;
+        struct kids kids = object_of(front, target);
+        if (!kids.count) return 0;
+        target = front_strip(front, kids.item[0]);
+    }
+    return 0;
+}
+
 void front_store(struct front *front, CXCursor target, const struct value *value, int read_first) {
     struct place place;
     front_place_of(front, target, &place);
@@ -283,8 +324,12 @@ void front_store(struct front *front, CXCursor target, const struct value *value
     if (place.opaque && read_first) front->gaps_muted++; /* report it only once */
     front_touch(front, target, &place, 1);
     if (place.opaque && read_first) front->gaps_muted--;
-    if (place.array != UINT32_MAX)
-        front_stored(front, place.array, place.offset.constant, front_type(front, target), value);
+    if (place.array != UINT32_MAX) {
+        CXType type = front_type(front, target);
+        if (type_is_integer(type) && value->kind == VALUE_OPAQUE && is_in_union(front, target))
+            type.kind = CXType_Pointer; /* its bytes may be those of a pointer */
+        front_stored(front, place.array, place.offset.constant, type, value);
+    }
     if (place.opaque || place.is_memory || place.array != UINT32_MAX) return;
     struct binding *binding = front_variable(front, place.variable);
     if (!binding) return;

@@ -179,7 +179,8 @@ uint32_t front_array_of_variable(struct front *front, CXCursor variable, const s
             front->clang.equalCursors(front->origin[i].variable, variable))
             return i;
     front->clang.getSpellingLocation(front->clang.getCursorLocation(variable), NULL, NULL, NULL, &origin.declared_at);
-    snprintf(name, sizeof name, "%s%.190s", origin.is_pointer ? "&" : "", front_name(front, variable));
+    const char *own = front_name(front, variable);
+    snprintf(name, sizeof name, "%s%.190s", origin.is_pointer ? "&" : "", *own ? own : "nameless");
     return add_array(front, name, shape, &origin);
 }
 

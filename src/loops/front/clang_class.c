@@ -38,7 +38,9 @@ static int is_empty(struct front *front, CXType type) {
     struct kids kids = class_kids(front, type);
     for (unsigned i = 0; i < kids.count; i++) {
         enum CXCursorKind kind = front_kind(front, kids.item[i]);
-        if (kind == CXCursor_FieldDecl || kind == CXCursor_CXXBaseSpecifier) return 0;
+        if (kind == CXCursor_FieldDecl || kind == CXCursor_CXXBaseSpecifier ||
+            front->clang.Cursor_isAnonymousRecordDecl(kids.item[i]))
+            return 0;
     }
     CXCursor definition = front->clang.getCursorDefinition(front->clang.getTypeDeclaration(type));
     return !front->clang.Cursor_isNull(definition) && !is_polymorphic(front, type, 0);
@@ -72,7 +74,9 @@ static int holds_array(struct front *front, CXType type, int deep) {
     struct kids kids = class_kids(front, type);
     for (unsigned i = 0; i < kids.count && deep < BASES_DEEP; i++) {
         enum CXCursorKind kind = front_kind(front, kids.item[i]);
-        if (kind != CXCursor_FieldDecl && kind != CXCursor_CXXBaseSpecifier) continue;
+        if (kind != CXCursor_FieldDecl && kind != CXCursor_CXXBaseSpecifier &&
+            !front->clang.Cursor_isAnonymousRecordDecl(kids.item[i]))
+            continue;
         CXType member = base_type(front, kids.item[i]);
         if (type_is_array(member) || (member.kind == CXType_Record && holds_array(front, member, deep + 1))) return 1;
     }

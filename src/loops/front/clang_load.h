@@ -63,6 +63,8 @@
     X(CXXMethod_isVirtual)            \
     X(Type_getTemplateArgumentAsType) \
     X(Cursor_getOffsetOfField)        \
+    X(Type_getOffsetOf)               \
+    X(Cursor_isAnonymousRecordDecl)   \
     X(Cursor_getStorageClass)         \
     X(Cursor_getVarDeclInitializer)   \
     X(Cursor_isBitField)              \

@@ -1,0 +1,70 @@
+# loops: where members are, and what stores through pointers change: addresses and values that must not be assumed.
+$ ir() { reusescope loops "$@" -q --emit-ir | grep 'read\|write\|without'; }
+
+# Members of anonymous structures and unions are where the structure around them has them.
+$ cat > nameless.c <<'END'
+> struct s { int pad; struct { double x[8], y[8]; }; union { double u[4]; float v[8]; }; int tail; };
+> struct deep { long l; struct { long m; union { struct { double d, e; }; double de[2]; }; }; };
+> struct named { int pad; struct { union { struct { double x, y, z; }; double v[3]; }; double w; } in; };
+> struct only { struct { double x[8]; }; };
+> struct s g[64]; struct deep dd[64]; struct named n[64]; struct only from, to;
+> void level(void) { for (int i = 0; i < 64; i++) g[i].y[2] = g[i].u[1] + g[i].v[2] + g[i].tail; }
+> void nested(struct deep *p) { for (int i = 0; i < 64; i++) p[i].e = p[i].de[1] + dd[i].d; }
+> void inside(void) { for (int i = 0; i < 64; i++) n[i].in.y = n[i].in.v[2] + n[i].in.w; }
+> void copied(void) { for (int i = 0; i < 8; i++) to = from; }
+> END
+$ ir nameless.c
+    read g byte 176*i + 144 size 8 @6 "g[i].u[1]"
+    read g byte 176*i + 144 size 4 @6 "g[i].v[2]"
+    read g byte 176*i + 168 size 4 @6 "g[i].tail"
+    write g byte 176*i + 88 size 8 @6 "g[i].y[2]"
+    read p byte 32*i + 24 size 8 @7 "p[i].de[1]"
+    read dd byte 32*i + 16 size 8 @7 "dd[i].d"
+    write p byte 32*i + 24 size 8 @7 "p[i].e"
+    read n byte 40*i + 24 size 8 @8 "n[i].in.v[2]"
+    read n byte 40*i + 32 size 8 @8 "n[i].in.w"
+    write n byte 40*i + 16 size 8 @8 "n[i].in.y"
+    read from @9 "from"
+    write to @9 "to"
+$ cat > nameless.cc <<'END'
+> struct b { long k; union { double u[8]; long bits[8]; }; };
+> struct d : b { int z; struct { double e[4]; }; };
+> double a[64]; d dd;
+> struct m { long l; struct { long o; double p[4]; }; void go() { for (int i = 0; i < 4; i++) p[i] = a[i]; } };
+> template <typename T> struct t { long l; union { T x[4]; long y[4]; }; };
+> void base() { for (int i = 0; i < 4; i++) dd.u[i] = dd.e[i]; }
+> void made(t<double> *v) { for (int i = 0; i < 4; i++) v[i].x[2] = v[i].y[1]; }
+> namespace { union { double ua[8]; long ub[8]; }; }
+> void apart() { for (int i = 0; i < 8; i++) ua[i] = ub[i]; }
+> END
+$ ir nameless.cc
+    read a[i] @4 "a[i]"
+    write m byte 8*i + 16 size 8 @4 "p[i]"
+    read dd byte 8*i + 80 size 8 @6 "dd.e[i]"
+    write dd byte 8*i + 8 size 8 @6 "dd.u[i]"
+    read v byte 40*i + 16 size 8 @7 "v[i].y[1]"
+    write v byte 40*i + 24 size 8 @7 "v[i].x[2]"
+    read nameless byte 8*i size 8 @9 "ub[i]"
+    write nameless byte 8*i size 8 @9 "ua[i]"
+
+# A pointer in a union changes with the other members of the union.
+$ cat > union.c <<'END'
+> struct h { struct { double *q; }; union { double *p; double **pp; long bits; }; long count; };
+> double a[8]; extern long table[8];
+> void kept(struct h *z) { for (int i = 0; i < 8; i++) { z->p[i] = z->q[i]; z->count += i; } }
+> void moved(struct h *z) { for (int j = 0; j < 4; j++) { z->bits += 64; for (int i = 0; i < 8; i++) z->p[i] = 1; } }
+> void loaded(struct h *z, int j) { z->bits = table[j]; for (int i = 0; i < 8; i++) z->p[i] = a[i]; }
+> void other(struct h *z, double **w) { z->pp = w; for (int i = 0; i < 8; i++) z->p[i] = a[i]; }
+> END
+$ ir union.c
+    read "z->q"[i] @3 "z->q[i]"
+    write "z->p"[i] @3 "z->p[i]"
+    read z byte 16 size 8 @3 "z->count"
+    write z byte 16 size 8 @3 "z->count"
+  without @4 "the pointer z->p is loaded from memory" "z->p[i]"
+    read moved.z byte 8 size 8 @4 "z->bits"
+    write moved.z byte 8 size 8 @4 "z->bits"
+  without @5 "the pointer z->p is loaded from memory" "z->p[i]"
+    read a[i] @5 "a[i]"
+  without @6 "the pointer z->p is loaded from memory" "z->p[i]"
+    read a[i] @6 "a[i]"
