@@ -856,3 +856,44 @@ $ cat > scope.cc <<'END'
 $ reusescope loops scope.cc -q --emit-ir --set m=4 | grep 'static\|threads\|without'
   parallel threads 4 @5 {
     for i = 0 to 63 share static 3 @5 {
+$ cat > members.cc <<'END'
+> int threads = 5, part = 8, more = 9; double a[64];
+> struct base { int more; };
+> struct s : base { void in() {
+> #pragma omp parallel for num_threads(threads)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> } void out(); int threads; static const int fixed = 3; enum { FOUR = 4 }; union { int part; long other; }; };
+> void s::out() {
+> #pragma omp parallel for num_threads(fixed + FOUR)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> #pragma omp parallel for num_threads(more)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> #pragma omp parallel for num_threads(part)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> }
+> struct pair { int x, y; };
+> void bound(pair p) {
+>     const int n = 4; auto [m, k] = p;
+>     {
+>         auto [m, n] = p;
+> #pragma omp parallel for num_threads(n)
+>         for (int i = 0; i < 64; i++) a[i] = 1;
+>     }
+> #pragma omp parallel for num_threads(n)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> }
+> void counted() {
+>     for (int n = 2; n < 3; n++) {
+> #pragma omp parallel for num_threads(n)
+>         for (int i = 0; i < 64; i++) a[i] = 1;
+>     }
+> }
+> END
+$ reusescope loops members.cc -q --emit-ir --set threads=2 --set n=6 | grep 'threads\|without'
+  parallel threads 2 @5 {
+  parallel threads 7 @9 {
+  without @11 "num_threads(more): not a positive number" "for (int i = 0; i < 64; i++) a[i] = 1"
+  without @13 "num_threads(part): not a positive number" "for (int i = 0; i < 64; i++) a[i] = 1"
+  parallel threads 6 @21 {
+  parallel threads 6 @24 {
+    parallel threads 2 @29 {

@@ -46,7 +46,11 @@ static int64_t named(struct number_reader *reader, const char *name, size_t leng
         }
     if (front_kind(front, variable) == CXCursor_VarDecl || front_kind(front, variable) == CXCursor_ParmDecl) {
         const struct binding *binding = front_variable(front, variable);
-        if (binding && value_is_constant(&binding->value, &value)) return value;
+        int64_t most;
+        if (binding && binding->value.kind == VALUE_NUMBER &&
+            !front_value_range(front, &binding->value, &value, &most) && value == most)
+            return value;
+        return reader->bad = 1, 0; /* what --set gives is its value already */
     }
     for (size_t i = 0; i < front->options->setting_count; i++) {
         struct rsc_loop_setting *setting = &front->options->settings[i];

@@ -3,7 +3,7 @@
  *
  * Directives are read from the text, so the syntax tree has no reference for num_threads(n) or private(x). The name means
  * the innermost declaration that is visible where the directive is: the last one of its name before it, in a scope that
- * is still open there.
+ * is still open there; in a method, one of the class, wherever that declares it.
  */
 #include <string.h>
 
@@ -18,7 +18,38 @@ struct scope {
 
 static int names_a_value(enum CXCursorKind kind) {
     return kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl || kind == CXCursor_EnumConstantDecl ||
-           kind == CXCursor_FieldDecl || kind == CXCursor_NonTypeTemplateParameter;
+           kind == CXCursor_FieldDecl || kind == CXCursor_NonTypeTemplateParameter ||
+           kind == CXCursor_UnexposedDecl; /* auto [m, n] = */
+}
+
+#define BASES_DEEP 32
+
+/* A member of a class, of its bases, or of anonymous unions in it; null: none. */
+static CXCursor member(struct front *front, CXCursor holder, const char *name, int deep) {
+    CXCursor found = front->clang.getNullCursor(), definition = front->clang.getCursorDefinition(holder);
+    struct kids kids = front_kids(front, front->clang.Cursor_isNull(definition) ? holder : definition);
+    for (int bases = 0; bases < 2; bases++)
+        for (unsigned i = 0; i < kids.count && deep < BASES_DEEP && front->clang.Cursor_isNull(found); i++) {
+            enum CXCursorKind kind = front_kind(front, kids.item[i]);
+            int inside = kind == CXCursor_EnumDecl || front->clang.Cursor_isAnonymousRecordDecl(kids.item[i]);
+            if (bases && kind == CXCursor_CXXBaseSpecifier)
+                found = member(front, front->clang.getTypeDeclaration(front->clang.getCursorType(kids.item[i])), name,
+                               deep + 1);
+            else if (!bases && inside) found = member(front, kids.item[i], name, deep + 1);
+            else if (!bases && names_a_value(kind) && !strcmp(front_name(front, kids.item[i]), name))
+                found = kids.item[i];
+        }
+    return found;
+}
+
+/* The class of a method: open in its body, wherever that is. */
+static void look_in_class(struct front *front, CXCursor function, struct scope *scope) {
+    enum CXCursorKind kind = front_kind(front, front->clang.getCursorSemanticParent(function));
+    if (kind != CXCursor_ClassDecl && kind != CXCursor_StructDecl && kind != CXCursor_UnionDecl &&
+        kind != CXCursor_ClassTemplate && kind != CXCursor_ClassTemplatePartialSpecialization)
+        return;
+    CXCursor found = member(front, front->clang.getCursorSemanticParent(function), scope->name, 0);
+    if (!front->clang.Cursor_isNull(found)) scope->found = found;
 }
 
 static enum CXChildVisitResult look_in_scope(struct front *front, CXCursor cursor, void *context) {
@@ -29,9 +60,13 @@ static enum CXChildVisitResult look_in_scope(struct front *front, CXCursor curso
     front_extent(front, cursor, &start, &end);
     if (start >= scope->at) return CXChildVisit_Continue;
     if (names_a_value(kind) && !strcmp(front_name(front, cursor), scope->name)) scope->found = cursor;
-    if (end > scope->at) return CXChildVisit_Recurse; /* a scope that is open; what it declares hides the rest */
+    if (end > scope->at) { /* a scope that is open; what it declares hides the rest */
+        look_in_class(front, cursor, scope);
+        return CXChildVisit_Recurse;
+    }
     /* Its declarations are those of the scope around it. */
-    return kind == CXCursor_DeclStmt || kind == CXCursor_EnumDecl || kind == CXCursor_LinkageSpec
+    return kind == CXCursor_DeclStmt || kind == CXCursor_EnumDecl || kind == CXCursor_LinkageSpec ||
+                   kind == CXCursor_UnexposedDecl
                ? CXChildVisit_Recurse
                : CXChildVisit_Continue;
 }
