@@ -68,3 +68,35 @@ $ ir union.c
     read a[i] @5 "a[i]"
   without @6 "the pointer z->p is loaded from memory" "z->p[i]"
     read a[i] @6 "a[i]"
+
+# Rows of a[n][m] have the length that m had where a was declared: parameters on entry, variables at their declaration.
+$ cat > rows.c <<'END'
+> #include <stdlib.h>
+> void entry(int n, int m, double a[n][m]) { n = 3; m = 5; for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i][j] = 1; }
+> void pointer(int m, double (*a)[m]) { m /= 2; for (int i = 0; i < 3; i++) for (int j = 0; j < m; j++) a[i][j] = 1; }
+> void maybe(int n, int m, double a[n][m]) { if (n > 4) m = 5; for (int i = 0; i < 3; i++) a[i][0] = 1; }
+> static void called(int n, int m, double a[n][m]) { m = 2; n = 2; for (int i = 0; i < n; i++) a[i][1] = 1; }
+> void caller(double *p) { for (int k = 0; k < 3; k++) called(8, 10 + k - k, (double (*)[10])p); }
+> void later(int m, double *p) { double (*a)[m]; m = 20; a = (void *)p; for (int i = 0; i < 3; i++) a[i][4] = 1; }
+> void again(double *p) { for (int k = 0; k < 2; k++) { int m = 4 + k; double (*a)[m] = (void *)p; m = 7; for (int i = 0; i < 3; i++) a[i][4] = 1; } }
+> END
+$ reusescope loops rows.c -q --emit-ir --set n=8 --set m=16 | grep 'array\|for\|write\|without'
+array a 8 [8][16]
+array pointer.a 8 [][16]
+array maybe.a 8 [8][16]
+array p 8 []
+array later.p 8 []
+  for i = 0 to 2 @2 {
+    for j = 0 to 4 @2 {
+      write a[i][j] @2 "a[i][j]"
+  for i = 0 to 2 @3 {
+    for j = 0 to 7 @3 {
+      write pointer.a[i][j] @3 "a[i][j]"
+  for i = 0 to 2 @4 {
+    write maybe.a[i][0] @4 "a[i][0]"
+  for k = 0 to 2 @6 {
+    for i = 0 to 1 @5 {
+      write p[10*i + 1] @5 "a[i][1]"
+  for i = 0 to 2 @7 {
+    write later.p[16*i + 4] @7 "a[i][4]"
+  without @8 "an extent of a is not known: it is not a positive number" "a[i][4]"

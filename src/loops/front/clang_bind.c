@@ -33,7 +33,7 @@ static unsigned size_expressions(struct front *front, CXCursor variable, CXCurso
     return count;
 }
 
-int front_shape_of_variable(struct front *front, CXCursor variable, struct shape *shape, char *reason, size_t room) {
+static int evaluate_shape(struct front *front, CXCursor variable, struct shape *shape, char *reason, size_t room) {
     CXType type = front_type(front, variable);
     CXCursor sizes[RSC_LOOP_RANK_MAX + 2];
     *shape = (struct shape){0};
@@ -69,6 +69,40 @@ int front_shape_of_variable(struct front *front, CXCursor variable, struct shape
     long long bytes = front->clang.Type_getSizeOf(type);
     shape->element_bytes = bytes > 0 ? bytes : 1; /* void *: counted in bytes, as gcc does */
     return 0;
+}
+
+static struct front_extents *extents_of(struct front *front, CXCursor variable) {
+    variable = front->clang.getCanonicalCursor(variable);
+    for (size_t i = 0; i < front->extents_count; i++)
+        if (front->clang.equalCursors(front->extents[i].variable, variable)) return &front->extents[i];
+    return NULL;
+}
+
+int front_shape_of_variable(struct front *front, CXCursor variable, struct shape *shape, char *reason, size_t room) {
+    const struct front_extents *extents = extents_of(front, variable);
+    if (!extents) return evaluate_shape(front, variable, shape, reason, room);
+    *shape = extents->shape;
+    snprintf(reason, room, "%s", extents->reason);
+    return *reason ? -1 : 0;
+}
+
+void front_declare_shape(struct front *front, CXCursor variable) {
+    struct front_extents now = {.variable = front->clang.getCanonicalCursor(variable)};
+    CXType type = front_type(front, variable);
+    if (type.kind == CXType_Pointer) type = front->clang.getCanonicalType(front->clang.getPointeeType(type));
+    while (type_is_array(type) && type.kind != CXType_VariableArray)
+        type = front->clang.getCanonicalType(front->clang.getArrayElementType(type));
+    if (type.kind != CXType_VariableArray) return;
+    evaluate_shape(front, variable, &now.shape, now.reason, sizeof now.reason);
+    struct front_extents *extents = extents_of(front, variable);
+    if (!extents) {
+        if (RSC_GROW(front->extents, front->extents_room, front->extents_count + 1)) {
+            front_no_memory(front);
+            return;
+        }
+        extents = &front->extents[front->extents_count++];
+    }
+    *extents = now;
 }
 
 int front_shape_of_type(struct front *front, CXType type, struct shape *shape) {

@@ -218,6 +218,7 @@ static int run_statement(struct front *front, CXCursor statement, struct value *
 static void bind_parameters(struct front *front, CXCursor definition, const struct value *arguments, int count) {
     for (int i = 0; i < count; i++) {
         CXCursor parameter = front->clang.Cursor_getArgument(definition, (unsigned)i);
+        front_declare_shape(front, parameter);
         struct binding *binding = front_variable(front, parameter);
         struct value value = arguments[i];
         struct shape shape;

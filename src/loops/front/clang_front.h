@@ -138,6 +138,13 @@ struct front_size {
     int escapes;   /* a pointer or a lambda may change it at any time: never known */
 };
 
+/* double (*a)[m]: the shape with the values that its extents had where the variable was declared. */
+struct front_extents {
+    CXCursor variable;
+    struct shape shape;
+    char reason[REASON_BYTES]; /* why it is not known; "": it is */
+};
+
 /* What a name in the directive at byte `at` means. */
 struct front_named {
     unsigned at;
@@ -150,6 +157,8 @@ struct front {
     CXCursor tree; /* all of the source */
     struct front_named *named;
     size_t named_count, named_room;
+    struct front_extents *extents; /* of variable arrays of the function and those it calls */
+    size_t extents_count, extents_room;
     const struct rsc_c_options *options;
     const char *text; /* preprocessed source */
     size_t bytes;
@@ -278,6 +287,7 @@ int front_assigns_variable(struct front *front, CXCursor tree, CXCursor variable
 int front_assigns_counters(struct front *front, CXCursor statement);
 void front_forget_references(struct front *front, CXCursor call); /* variables that it may change by reference */
 int front_shape_of_variable(struct front *front, CXCursor variable, struct shape *shape, char *reason, size_t room);
+void front_declare_shape(struct front *front, CXCursor variable); /* evaluates its extents, if they are variable */
 int front_shape_of_type(struct front *front, CXType type, struct shape *shape); /* -1: a row's size is not known */
 /* Gives a pointer the shape that its new type has; opaque if that is at another address of an object. */
 void front_reshape(struct front *front, struct value *pointer, const struct shape *shape);

@@ -263,7 +263,10 @@ void front_function(struct front *front, CXCursor function) {
     front->calls[0] = function;
     front->call_depth = 1;
     front->binding_count = front->undo_count = front->size_count = 0; /* globals too: other functions change them */
+    front->extents_count = 0;
     front_find_addresses(front, body);
+    for (int i = 0; i < front->clang.Cursor_getNumArguments(function); i++)
+        front_declare_shape(front, front->clang.Cursor_getArgument(function, (unsigned)i));
     look_outside(front, body);
     front->call_depth = 0;
 }

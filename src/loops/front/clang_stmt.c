@@ -102,6 +102,7 @@ static int declare_static(struct front *front, CXCursor variable, CXCursor start
 
 static void declare(struct front *front, CXCursor variable) {
     CXType type = front_type(front, variable);
+    front_declare_shape(front, variable);
     struct binding *binding = front_variable(front, variable);
     struct value value;
     if (!binding) return;
