@@ -258,7 +258,7 @@ static int settle_requests(struct rsc_analysis *analysis, struct rsc_error *erro
     return 0;
 }
 
-/* Single distances come from the exact engine. */
+/* Single distances come from the exact engines. */
 static int settle_every_size(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (!analysis->every_size) return 0;
     if (analysis->requests)

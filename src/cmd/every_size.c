@@ -36,7 +36,7 @@ int rsc_every_size_start(struct rsc_analysis *analysis, struct rsc_error *error)
     for (size_t i = 0; i < analysis->count; i++)
         if (rsc_engine_watch(analysis->engines[i], &(struct rsc_distance_watch){count_block, &analysis->every[i]}) < 0)
             return rsc_fail(error, RSC_EINVAL,
-                            "--every-size needs the exact engine: the %s engine has no single distances",
+                            "--every-size needs the exact or parallel engine: the %s engine has no single distances",
                             analysis->spec.kind->name);
     return 0;
 }

@@ -44,7 +44,10 @@ struct rsc_so_far {
                           * NAN: not known; 0: exact */
 };
 
-/* Distances as an engine finds them, for an observer: references of a block, in order. */
+/*
+ * Distances as an engine finds them, for an observer: references of a block, in order. The parallel engine shows blocks
+ * in any order, one at a time, from its threads, with no more than `rd` and `count`.
+ */
 struct rsc_distance_block {
     const struct rsc_batch *batch;
     const uint64_t *lines;

@@ -455,7 +455,7 @@ $ cat > every.py <<'END'
 > def profile(*options):
 >     return json.loads(subprocess.run(["reusescope", "analyze", "every.list", "--format", "json", "-o", "-", *options],
 >                                      capture_output=True, check=True).stdout)
-> for options in ([], ["--engine", "exact", "--no-ri"], ["--model", "private"]):
+> for options in ([], ["--engine", "exact", "--no-ri"], ["--model", "private"], *(["--engine", "parallel", "--threads", n] for n in "125")):
 >     points, at, ratio = profile("--every-size", *options)["mrc"], 0, None
 >     for size in range(1, len(set(lines)) + 1):
 >         if at < len(points) and points[at]["lines"] == size: ratio, at = points[at]["miss_ratio"], at + 1
@@ -466,12 +466,13 @@ $ cat > every.py <<'END'
 > END
 $ /usr/bin/python3 every.py
 True True True
+$ for line in 64 8,4096; do body mix.rsct --every-size --line $line > serial; for n in 1 2 5; do body mix.rsct --every-size --line $line --engine parallel --threads $n | cmp - serial; done; done
 $ reusescope analyze every.list --every-size -q -o every.json; reusescope report every.json --format json -o - | cmp - every.json
 $ python3 $SOURCE/tests/schema_check.py $SOURCE/docs/schema/profile.schema.json every.json
 $ reusescope analyze every.list --every-size --max-distance 100 --format json -o - | grep -c '"lines":100,'
 1
 $ reusescope analyze every.list --every-size --engine shards:0.5
-reusescope: --every-size needs the exact engine: the shards engine has no single distances
+reusescope: --every-size needs the exact or parallel engine: the shards engine has no single distances
 [2]
 $ reusescope analyze every.list --every-size --requests
 reusescope: --every-size cannot be used with --requests, whose sizes are bytes

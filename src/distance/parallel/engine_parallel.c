@@ -12,6 +12,7 @@
  */
 #include "distance/parallel/engine_parallel.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -30,6 +31,7 @@
 
 struct parallel_engine {
     struct rsc_engine_options options;
+    struct rsc_distance_watch watch;
     const struct rsc_engine_kind *way; /* NULL: not known yet */
     void *state;
 };
@@ -91,8 +93,10 @@ static const struct rsc_engine_kind *way_of(const struct parallel_engine *engine
 static int choose_way(struct parallel_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
     const struct rsc_engine_kind *way = way_of(engine, batch);
     int status = way->create(&engine->state, &engine->options, NULL, error);
-    if (!status) engine->way = way;
-    return status;
+    if (status < 0) return status;
+    engine->way = way;
+    if (engine->watch.block) way->watch(engine->state, &engine->watch);
+    return 0;
 }
 
 static int parallel_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
@@ -116,6 +120,13 @@ void rsc_parallel_failure(struct rsc_error *error, int status, uint32_t workers,
                  stretches, (unsigned long long)references);
 }
 
+/* Before the first access. */
+static void parallel_watch(void *state, const struct rsc_distance_watch *watch) {
+    struct parallel_engine *engine = state;
+    assert(!engine->way);
+    engine->watch = *watch;
+}
+
 /* An assumption, not measured: workers hold lines twice, in addition to shared memory. */
 static uint64_t parallel_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
     return 4 * rsc_exact_memory(options, parameters, lines);
@@ -131,4 +142,5 @@ const struct rsc_engine_kind rsc_engine_parallel = {
     .push = parallel_push,
     .finish = parallel_finish,
     .destroy = parallel_destroy,
+    .watch = parallel_watch,
 };

@@ -244,10 +244,15 @@ static int rounds_finish(void *state, struct rsc_profile **out, struct rsc_error
     return rsc_late_profile(sum, &engine->tags, "parallel", engine->log, out, error);
 }
 
+static void rounds_watch(void *state, const struct rsc_distance_watch *watch) {
+    ((struct rounds_engine *)state)->watch = *watch;
+}
+
 const struct rsc_engine_kind rsc_parallel_rounds = {
     .name = "parallel",
     .create = rounds_create,
     .push = rounds_push,
     .finish = rounds_finish,
     .destroy = rounds_destroy,
+    .watch = rounds_watch,
 };

@@ -56,6 +56,7 @@ struct stages_engine {
     uint32_t from[RSC_EXACT_BLOCK];
 
     struct rsc_accumulator sum; /* the answering thread's, like the exact state's bitmap */
+    struct rsc_distance_watch watch;
     struct rsc_pool *pool;
     struct job *jobs;
     uint32_t each[RSC_EXACT_BLOCK]; /* 0, 1, 2... */
@@ -76,10 +77,12 @@ static void answer_job(struct stages_engine *engine, struct job *job) {
     if (!job->is_answered) exact->kernel->answer(exact, job->slots, job->count, job->time, job->rd);
     if (!job->is_answered && !job->is_ri_counted)
         exact->kernel->intervals(exact, job->slots, job->count, job->time, job->ri);
+    const struct rsc_distance_block seen = {.rd = job->rd, .count = job->count};
     if (atomic_load(&engine->status) < 0) return;
     if (rsc_accumulator_see_threads(&engine->sum, &batch) < 0 ||
         rsc_accumulate(&engine->sum, &batch, engine->each, job->rd, job->is_ri_counted ? NULL : job->ri, job->count) <
-            0)
+            0 ||
+        (engine->watch.block && engine->watch.block(engine->watch.context, &seen) < 0))
         atomic_store(&engine->status, RSC_ENOMEM);
 }
 
@@ -258,10 +261,15 @@ static int stages_finish(void *state, struct rsc_profile **out, struct rsc_error
     return rsc_late_profile(sum, &no_tags, "parallel", engine->log, out, error);
 }
 
+static void stages_watch(void *state, const struct rsc_distance_watch *watch) {
+    ((struct stages_engine *)state)->watch = *watch;
+}
+
 const struct rsc_engine_kind rsc_parallel_stages = {
     .name = "parallel",
     .create = stages_create,
     .push = stages_push,
     .finish = stages_finish,
     .destroy = stages_destroy,
+    .watch = stages_watch,
 };

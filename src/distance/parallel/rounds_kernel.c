@@ -77,6 +77,7 @@ INLINE void count_answered(struct rounds_engine *engine, struct rounds_worker *w
         next = end + 1;
     }
     rsc_accumulate_part(&worker->sum, worker->who, worker->rd, with_ri ? worker->ri : NULL, kept);
+    rsc_rounds_show(engine, worker->rd, kept);
 }
 
 /* Empties the filter at the end of a piece, oldest line first. */
@@ -268,6 +269,7 @@ INLINE void count_stays(struct rounds_engine *engine, struct rounds_worker *work
             rsc_phase_part_not_cold(&worker->phases, round->first + base + at[i], worker->rd[i],
                                     engine->tags.rd_cap ? engine->tags.rd_cap : UINT64_MAX);
     rsc_accumulate_part(&worker->sum, worker->who, worker->rd, with_ri ? worker->ri : NULL, count);
+    rsc_rounds_show(engine, worker->rd, count);
 }
 
 INLINE void answer_piece(struct rounds_engine *engine, struct rounds_worker *worker, struct rsc_rank_bitmap *rank,

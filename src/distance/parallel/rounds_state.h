@@ -15,6 +15,7 @@
 #include "distance/exact/exact_state.h"
 #include "distance/count/late_attribution.h"
 #include "distance/count/phase_grid.h"
+#include "distance/engine_kind.h"
 
 /* Lines are distributed to parts by hash. With 64 parts, a part of a million lines
  * stays in a core's own cache, and distributing still writes to few places at
@@ -140,6 +141,7 @@ struct rounds_engine {
     uint32_t filling; /* which of them */
     uint32_t first_kind; /* of the first access */
     struct rsc_late_tags tags;
+    struct rsc_distance_watch watch;
     uint32_t from[RSC_ROUNDS_BLOCK];
 
     /* the round's */
@@ -191,6 +193,9 @@ static inline uint64_t rounds_length(const struct rounds_engine *engine) {
 
 /* A task: processes the round, and has it attributed. */
 void rsc_rounds_round(void *engine);
+
+/* Shows distances to the observer, if there is one. */
+void rsc_rounds_show(struct rounds_engine *engine, const uint32_t *rd, uint32_t count);
 
 /* Records the first failure, and stops. */
 void rsc_rounds_fail(struct rounds_engine *engine, int status);

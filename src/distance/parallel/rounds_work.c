@@ -26,6 +26,15 @@ void rsc_rounds_fail(struct rounds_engine *engine, int status) {
     pthread_mutex_unlock(&engine->lock);
 }
 
+void rsc_rounds_show(struct rounds_engine *engine, const uint32_t *rd, uint32_t count) {
+    const struct rsc_distance_block seen = {.rd = rd, .count = count};
+    if (!engine->watch.block) return;
+    pthread_mutex_lock(&engine->lock);
+    int status = engine->watch.block(engine->watch.context, &seen);
+    pthread_mutex_unlock(&engine->lock);
+    if (status < 0) rsc_rounds_fail(engine, status);
+}
+
 static int stopped(const struct rounds_engine *engine) {
     return atomic_load_explicit(&engine->stop, memory_order_relaxed);
 }
