@@ -68,8 +68,8 @@ table("none.memory", "Memory of the exact engine", PLACE, each("none.engines", l
 
 
 def scaling_bar(at):
-    workers = at.rsplit("/", 1)[-1].split()[0]
-    return at_least(1.7, times) if workers == "2" else at_least(10, times) if workers == "16" else None
+    least = {"2": 1.7, "4": 2.5, "16": 6}.get(at.rsplit("/", 1)[-1].split()[0])
+    return at_least(least, times) if least else None
 
 
 table("none.scaling", "Scaling with cores", PLACE, each("none.scaling", lambda at: [] if at.endswith("serial") else [
