@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/add_counts.h"
 #include "base/fail.h"
 #include "collect/launch/attach.h"
 #include "collect/launch/rebuilt_launch.h"
@@ -203,7 +204,7 @@ static int finish(struct rsc_collector *collector, struct rsc_whole_run *whole, 
     *whole = (struct rsc_whole_run){.accesses = stats.accesses,
                                     .sampling = run->sampling,
                                     .handler_seconds = 1e-9 * (double)stats.busy_ns,
-                                    .traps = stats.hits + stats.own_hits,
+                                    .traps = rsc_add_counts(stats.hits, stats.own_hits),
                                     .dropped = stats.dropped,
                                     .fill = fill,
                                     .context = run};
@@ -245,6 +246,9 @@ static void warn(const struct rsc_watch_area *area, uint32_t registers, const st
     if (stats->dropped)
         rsc_facts_add(facts, "warning: %llu records were dropped: the sampling rate is too high for this machine",
                       (unsigned long long)stats->dropped);
+    if (stats->corrupt)
+        rsc_facts_add(facts, "warning: %llu records are corrupt (overwritten by the program?): left out",
+                      (unsigned long long)stats->corrupt);
     if (area->unsampled_threads)
         rsc_facts_add(
             facts,

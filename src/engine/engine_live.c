@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/add_counts.h"
 #include "base/fail.h"
 #include "featherlight/simulated_pmu.h"
 #include "multicore/multicore_engines.h"
@@ -194,7 +195,7 @@ static int finish_pairs(void *state, struct rsc_profile **out, struct rsc_error 
                                                      .handler_seconds = whole->handler_seconds,
                                                      .samples = totals.samples,
                                                      .traps = whole->traps,
-                                                     .dropped = whole->dropped + totals.dropped,
+                                                     .dropped = rsc_add_counts(whole->dropped, totals.dropped),
                                                      .censored = totals.replaced};
     if (!whole->fill || whole->fill(whole->context, *out) == 0) return 0;
     rsc_profile_free(*out);

@@ -119,8 +119,8 @@ static void halve_thread(struct rsc_featherlight *feather, struct rsc_thread_sam
 
 /* ---- reports ---- */
 
-/* Reports may come from a target's memory: an invalid chance counts as 1. */
-static double sane_chance(double chance) { return chance > 0 && chance <= 1 ? chance : 1; }
+/* Reports may come from a target's memory: an invalid chance counts as 1, and so does one that no watch gets down to. */
+static double sane_chance(double chance) { return chance >= 0x1p-60 && chance <= 1 ? chance : 1; }
 
 static int take_sample(struct rsc_featherlight *feather, struct rsc_thread_samples *thread,
                        const struct rsc_watch_sample *sample) {
@@ -225,7 +225,8 @@ int rsc_featherlight_thread(struct rsc_featherlight *feather, uint32_t number, u
 int rsc_featherlight_take(struct rsc_featherlight *feather, const struct rsc_watch_record *records, size_t count,
                           struct rsc_error *error) {
     int status = 0;
-    for (const struct rsc_watch_record *record = records; !status && record < records + count; record++) {
+    for (size_t i = 0; !status && i < count; i++) {
+        const struct rsc_watch_record *record = &records[i];
         const struct rsc_watch_progress *progress = &record->progress;
         switch (record->type) {
         case RSC_WATCH_RECORD_SAMPLE:

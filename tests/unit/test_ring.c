@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -238,6 +239,32 @@ static void after_a_killed_thread_blocks_are_clear(void **state) {
     while (rsc_drain_next(drain, 1, &batch, &error) > 0) accesses += batch.count;
     assert_int_equal(accesses, 50 * BLOCK_RECORDS + 50 * 51 / 2);
     assert_int_equal(ring->slots_used, 1);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
+/* A program that says that the tool itself is one of its threads, or a thread that there is not, is not waited for without end. */
+static void only_its_own_are_waited_for(void **state) {
+    const pid_t named[] = {getpid(), getppid(), 1, 0, -1, 0x7fffffff};
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    (void)state;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    ring->slots_used = ring->slots[0].generation = 1;
+    ring->slots[0].state = RSC_SLOT_LIVE;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        for (uint64_t wrote = 0; wrote < 2; wrote++) {
+            ring->slots[0].pid = ring->slots[0].tid = (uint32_t)named[i];
+            ring->slots[0].open_since_ns = wrote;
+            while (rsc_drain_living(drain)) usleep(1000);
+        }
+    pid_t child = fork();
+    if (child == 0) pause();
+    ring->slots[0].pid = ring->slots[0].tid = (uint32_t)child;
+    assert_int_equal(rsc_drain_living(drain), 1);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_int_equal(rsc_drain_living(drain), 0);
     rsc_drain_free(drain);
     free_ring(ring);
 }
@@ -763,6 +790,7 @@ int main(void) {
         cmocka_unit_test(what_was_never_published_is_found),
         cmocka_unit_test(killed_while_publishing),
         cmocka_unit_test(after_a_killed_thread_blocks_are_clear),
+        cmocka_unit_test(only_its_own_are_waited_for),
         cmocka_unit_test(anything_may_be_in_there),
         cmocka_unit_test(slots_are_used_again),
         cmocka_unit_test(more_processes_than_numbers),

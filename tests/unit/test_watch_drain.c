@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/rng.h"
 #include "collect/perf/watch_drain.h"
@@ -248,12 +251,60 @@ static void test_killed(void **state) {
     assert_int_equal(world.references, 5000);
 }
 
+/* What no program can have made is left out and counted; the sums of all threads are numbers that a profile holds. */
+static void test_bounds(void **state) {
+    struct rsc_watch_stats stats;
+    (void)state;
+    put_use(0, 100, 0x5000, 1, 1, 1, 0);
+    put_use(1, 1ull << 60, 0x6000, 1, 1, 1, 0);
+    put_use(2, 150, 0x6000, 1, 1, 1, 0);
+    take(0);
+    assert_int_equal(world.samples[1].count, 101); /* where it was last */
+    assert_int_equal(world.samples[2].count, 151);
+    stream()->position = ~0ull;
+    stream()->samples = stream()->busy_ns = stream()->hits = ~0ull;
+    stream()->state = RSC_SLOT_ENDED;
+    take(0);
+    assert_int_equal(world.accesses, 150);
+    assert_int_equal(world.references, 150);
+    for (uint64_t i = 0; i < 100; i++) { /* as much as one thread can have, in each of 100 */
+        stream()->state = RSC_SLOT_LIVE;
+        stream()->generation++;
+        stream()->position = 1ull << 53;
+        take(1);
+    }
+    rsc_watch_drain_stats(world.drain, &stats);
+    assert_true(stats.accesses > 1ull << 55 && stats.accesses <= 1ull << 56);
+    assert_true(stats.samples == INT64_MAX && stats.busy_ns == INT64_MAX && stats.hits == INT64_MAX);
+    assert_true(stats.corrupt > 90);
+}
+
+/* A program that says that the tool is one of its threads, or no process is. */
+static void test_living(void **state) {
+    const pid_t named[] = {getpid(), getppid(), 1, 0, -1};
+    (void)state;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        stream()->pid = stream()->tid = (uint32_t)named[i];
+        assert_int_equal(rsc_watch_drain_living(world.drain), 0);
+    }
+    pid_t child = fork();
+    if (child == 0) pause();
+    stream()->pid = stream()->tid = (uint32_t)child;
+    assert_int_equal(rsc_watch_drain_living(world.drain), 1);
+    kill(child, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT), 0);
+    assert_int_equal(rsc_watch_drain_living(world.drain), 0); /* nobody has waited for it yet */
+    waitpid(child, NULL, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_positions, set_up, tear_down),
                                        cmocka_unit_test_setup_teardown(test_words, set_up, tear_down),
                                        cmocka_unit_test_setup_teardown(test_endings, set_up, tear_down),
                                        cmocka_unit_test_setup_teardown(test_killed, set_up, tear_down),
                                        cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
+                                       cmocka_unit_test_setup_teardown(test_bounds, set_up, tear_down),
+                                       cmocka_unit_test_setup_teardown(test_living, set_up, tear_down),
                                        cmocka_unit_test_setup_teardown(test_any_words, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

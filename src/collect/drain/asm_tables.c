@@ -6,6 +6,8 @@
 
 #include <reusescope/error.h>
 
+#define MODULES_MAX (1u << 22) /* of all processes: 64 MiB */
+
 /* One table, shared by all processes that loaded it: a forked child has its parent's. */
 struct table {
     struct rsc_piece_table decoded;
@@ -23,9 +25,14 @@ struct rsc_asm_tables {
     struct table *tables;
     struct loaded *modules;
     size_t count, room;
+    uint64_t words_left; /* of tables that may still be read */
 };
 
-struct rsc_asm_tables *rsc_asm_tables_new(void) { return calloc(1, sizeof(struct rsc_asm_tables)); }
+struct rsc_asm_tables *rsc_asm_tables_new(void) {
+    struct rsc_asm_tables *tables = calloc(1, sizeof *tables);
+    if (tables) tables->words_left = RSC_PLAN_WORDS;
+    return tables;
+}
 
 void rsc_asm_tables_free(struct rsc_asm_tables *tables) {
     if (!tables) return;
@@ -47,11 +54,12 @@ static int lies_somewhere(const struct rsc_asm_module *module) {
 }
 
 int rsc_asm_table_read(struct rsc_piece_table *table, void **memory, const struct rsc_asm_module *module,
-                       const struct rsc_ring *ring) {
+                       const struct rsc_ring *ring, uint64_t *words_left) {
     struct rsc_piece_counts counts;
     *memory = NULL;
-    if (!lies_somewhere(module)) return 0;
+    if (!lies_somewhere(module) || (module->stop - module->start) / 8 > *words_left) return 0;
     size_t size = module->stop - module->start;
+    *words_left -= size / 8;
     void *copy = malloc(size);
     if (!copy) return RSC_ENOMEM;
     memcpy(copy, ring->plans + module->plan, size);
@@ -75,7 +83,7 @@ static int find_table(struct rsc_asm_tables *tables, const struct rsc_asm_module
         table = table->next;
     if (!table) {
         if (!(table = calloc(1, sizeof *table))) return RSC_ENOMEM;
-        int status = rsc_asm_table_read(&table->decoded, &table->memory, module, ring);
+        int status = rsc_asm_table_read(&table->decoded, &table->memory, module, ring, &tables->words_left);
         if (status < 0 || !table->memory) {
             free(table);
             return status;
@@ -92,7 +100,7 @@ int rsc_asm_tables_add(struct rsc_asm_tables *tables, uint64_t process, const st
                        const struct rsc_ring *ring) {
     const struct rsc_piece_table *table;
     int status = find_table(tables, module, ring, &table);
-    if (status < 0 || !table) return status;
+    if (status < 0 || !table || tables->count == MODULES_MAX) return status;
     if (tables->count == tables->room) {
         size_t room = tables->room ? tables->room * 2 : 16;
         struct loaded *modules = realloc(tables->modules, room * sizeof *modules);

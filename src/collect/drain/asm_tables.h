@@ -14,10 +14,11 @@
 
 /*
  * Decodes a module's tables into memory that the caller frees. The program can overwrite its tables at any time,
- * so they are copied first. Returns 0 or RSC_ENOMEM. *memory NULL: its bounds are invalid.
+ * so they are copied first. *words_left: at first RSC_PLAN_WORDS, as tables do not overlap in the ring; read each once.
+ * Returns 0 or RSC_ENOMEM. *memory NULL: its bounds are invalid.
  */
 int rsc_asm_table_read(struct rsc_piece_table *table, void **memory, const struct rsc_asm_module *module,
-                       const struct rsc_ring *ring);
+                       const struct rsc_ring *ring, uint64_t *words_left);
 
 struct rsc_asm_tables;
 struct rsc_asm_tables *rsc_asm_tables_new(void);

@@ -15,6 +15,7 @@
 
 #define SAMPLES_BATCH 16384u
 #define HELD_WAIT_NS 500000
+#define SILENT_NS 1000000000ull /* a thread that took a slot has written its ids long before */
 #define REFERENCES_MAX (1ull << 60) /* of all threads: 30 years at 1 GHz */
 #define BY_PART (1ull << 63) /* in thread_of: only signal handlers of that thread have been seen */
 
@@ -23,6 +24,7 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     *out = NULL;
     if (!drain) return rsc_fail_memory(error, "collector");
     drain->ring = ring;
+    rsc_ancestors_find(&drain->ancestors);
     drain->take_simple = RSC_WIDE_PICK(rsc_simd_best(), rsc_simple_pieces_take);
     drain->mode = ring->valgrind     ? ring->keep_lines ? &rsc_drain_valgrind_lines : &rsc_drain_valgrind
                   : !ring->rebuilt   ? &rsc_drain_qemu
@@ -326,29 +328,28 @@ int rsc_drain_start_sampled(struct rsc_drain *drain, const struct rsc_slot *of_p
     return 0;
 }
 
-char rsc_drain_thread_state(const struct rsc_slot *slot) {
-    char name[64], text[512];
-    snprintf(name, sizeof name, "/proc/%u/task/%u/stat", slot->pid, slot->tid);
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[got > 0 ? got : 0] = 0;
-    const char *state = strrchr(text, ')');
-    return state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X' ? state[2] : 0;
-}
-
 unsigned rsc_drain_living(struct rsc_drain *drain) {
     uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
     unsigned living = 0;
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &drain->ring->slots[i];
+        struct rsc_drain_cursor *cursor = &drain->cursors[i];
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         if (state != RSC_SLOT_LIVE && state != RSC_SLOT_LEAVING) continue;
-        const int wrote = has_written(drain, i) || drain->cursors[i].generation == slot->generation;
-        if (wrote && !rsc_drain_thread_state(slot)) drain->cursors[i].dead_generation = slot->generation;
-        else if (wrote && getsid((pid_t)slot->pid) != getsid(0)) drain->cursors[i].left_generation = slot->generation;
-        else living++;
+        const uint32_t generation = __atomic_load_n(&slot->generation, __ATOMIC_ACQUIRE);
+        const int wrote = has_written(drain, i) || cursor->generation == generation;
+        const enum rsc_running running = rsc_thread_running(&drain->ancestors, slot->pid, slot->tid);
+        if (!wrote && running == RSC_THREAD_GONE) {
+            /* Its ids may not be set yet. */
+            if (!cursor->silent_ns) cursor->silent_ns = rsc_ring_now_ns();
+            living += rsc_ring_now_ns() - cursor->silent_ns < SILENT_NS;
+        } else if (running == RSC_THREAD_GONE) {
+            cursor->dead_generation = generation;
+        } else if (running == RSC_THREAD_LEFT) {
+            if (wrote) cursor->left_generation = generation;
+        } else {
+            living += running == RSC_THREAD_RUNS;
+        }
     }
     return living;
 }

@@ -159,7 +159,7 @@ static void look_after(struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     uint64_t now = rsc_ring_now_ns();
     if (now - cursor->looked_ns < LEAVING_LOOK_NS) return;
     cursor->looked_ns = now;
-    if (!rsc_drain_thread_state(slot)) cursor->dead_generation = slot->generation;
+    if (!rsc_thread_state(slot->pid, slot->tid)) cursor->dead_generation = slot->generation;
 }
 
 /* ---- threads that wait where nothing is marked ---- */
@@ -172,7 +172,7 @@ static int fell_asleep(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
     const uint64_t *words = slot->blocks[cursor->consumed % RSC_RING_BLOCKS].words;
     if (!drain->mode->whole || rsc_drain_ready(drain, cursor, slot) < 0) return 0;
     uint32_t before = rsc_drain_count_unpublished(words, RSC_BLOCK_WORDS);
-    if (rsc_drain_thread_state(slot) != 'S') return 0;
+    if (rsc_thread_state(slot->pid, slot->tid) != 'S') return 0;
     uint64_t now = rsc_ring_now_ns();
     if (rsc_drain_count_unpublished(words, RSC_BLOCK_WORDS) != before ||
         __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed)

@@ -14,6 +14,7 @@
 #include "collect/drain/expand.h"
 #include "collect/drain/expand_rebuilt.h"
 #include "collect/drain/guest_maps.h"
+#include "collect/drain/running_thread.h"
 #include "collect/drain/simple_pieces.h"
 #include "trace/source.h"
 
@@ -78,6 +79,7 @@ struct rsc_drain_cursor {
     uint32_t generation; /* generation of the thread with this number; 0: none yet */
     uint32_t dead_generation; /* a thread that ended without a report */
     uint32_t left_generation; /* a thread that still runs, in its own session */
+    uint64_t silent_ns; /* since when its thread has written nothing and is not to be found; 0: it has, or is */
     uint64_t ids; /* of the thread, as in its slot */
     uint32_t number; /* thread number */
     uint64_t tid; /* its ordinal */
@@ -131,6 +133,7 @@ struct rsc_drain {
     struct rsc_ring *ring;
     const struct rsc_drain_mode *mode; /* as the ring had it at the start, like the next three */
     uint64_t keep_shift, keep_limit, keep_offset;
+    struct rsc_ancestors ancestors;
     struct rsc_drain_cursor cursors[RSC_RING_SLOTS];
     struct rsc_thread_table threads;
     struct rsc_u64_table processes; /* numbers by rsc_process_id() */
@@ -204,8 +207,6 @@ void rsc_drain_note_conflicts(struct rsc_drain *drain, const struct rsc_drain_cu
 /* ---- drain.c ---- */
 static inline uint64_t rsc_drain_ids(const struct rsc_slot *slot) { return (uint64_t)slot->pid << 32 | slot->tid; }
 int rsc_drain_batch_is_full(const struct rsc_drain *drain);
-/* The system's letter for the thread's state; 0: it is gone: killed, or its process ended or called exec. */
-char rsc_drain_thread_state(const struct rsc_slot *slot);
 /* Identifies the slot's thread and makes room for its records; called before a mode expands anything. */
 int rsc_drain_ready(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 void rsc_drain_free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot);

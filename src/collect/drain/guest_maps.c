@@ -75,12 +75,13 @@ static int known(const struct rsc_guest_maps *maps, const struct region *region)
 }
 
 static int add_region(struct rsc_guest_maps *maps, struct region region, const char *path) {
+    if (maps->count >= REGIONS_MAX) return 0;
     if (rsc_u64_table_needs_rebuild(&maps->last) && rsc_u64_table_rebuild(&maps->last) < 0) return RSC_ENOMEM;
     struct rsc_u64_entry *last = rsc_u64_table_find(&maps->last, region.process);
     region.before = last->value;
     region.path = strdup(path);
     if (!region.path) return RSC_ENOMEM;
-    if (known(maps, &region) || maps->count >= REGIONS_MAX) {
+    if (known(maps, &region)) {
         free(region.path);
         return 0;
     }

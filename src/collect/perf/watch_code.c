@@ -4,39 +4,54 @@
 #include <reusescope/error.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/search.h"
 #include "collect/drain/asm_tables.h"
 
 #define LONGEST 15u /* bytes of an instruction */
+#define MODULES_MAX (1u << 16) /* of all processes: each trap looks through them */
 
-struct module {
-    uint64_t process, low, high; /* of its code */
+/* The code of one table, shared by all processes that loaded it, like that. */
+struct code {
+    uint64_t plan, low, high; /* where its table is in the ring; of its code */
     struct rsc_piece_table table;
     void *memory; /* the table's */
     const struct rsc_piece **pieces; /* by pc */
-    struct module *next;
+    struct code *next;
+};
+
+struct module {
+    uint64_t process;
+    const struct code *code;
 };
 
 struct rsc_watch_code {
-    struct module *modules; /* newest first: it replaced an older one at the same address */
+    struct code *codes;
+    struct module *modules; /* oldest first: a newer one replaced it at the same address */
+    size_t count, room;
+    uint64_t words_left; /* of tables that may still be read */
 };
 
-struct rsc_watch_code *rsc_watch_code_new(void) { return calloc(1, sizeof(struct rsc_watch_code)); }
+struct rsc_watch_code *rsc_watch_code_new(void) {
+    struct rsc_watch_code *code = calloc(1, sizeof *code);
+    if (code) code->words_left = RSC_PLAN_WORDS;
+    return code;
+}
 
-static void free_module(struct module *module) {
-    if (!module) return;
-    free(module->memory);
-    free(module->pieces);
-    free(module);
+static void free_code(struct code *code) {
+    free(code->memory);
+    free(code->pieces);
+    free(code);
 }
 
 void rsc_watch_code_free(struct rsc_watch_code *code) {
     if (!code) return;
-    while (code->modules) {
-        struct module *next = code->modules->next;
-        free_module(code->modules);
-        code->modules = next;
+    while (code->codes) {
+        struct code *next = code->codes->next;
+        free_code(code->codes);
+        code->codes = next;
     }
+    free(code->modules);
     free(code);
 }
 
@@ -45,40 +60,58 @@ static int by_pc(const void *a, const void *b) {
     return one->pc < other->pc ? -1 : one->pc > other->pc;
 }
 
-/* Returns 0 or RSC_ENOMEM; a module with invalid bounds has no table. */
-static int read_module(struct module *module, const struct rsc_asm_module *from, const struct rsc_ring *ring) {
-    if (rsc_asm_table_read(&module->table, &module->memory, from, ring) < 0) return RSC_ENOMEM;
-    const uint32_t count = module->table.count;
+/* Returns 0 or RSC_ENOMEM; a module with invalid bounds has no pieces. */
+static int read_code(struct rsc_watch_code *all, struct code *code, const struct rsc_asm_module *from,
+                     const struct rsc_ring *ring) {
+    if (rsc_asm_table_read(&code->table, &code->memory, from, ring, &all->words_left) < 0) return RSC_ENOMEM;
+    const uint32_t count = code->table.count;
     if (!count) return 0;
-    if (!(module->pieces = calloc(count, sizeof *module->pieces))) return RSC_ENOMEM;
+    if (!(code->pieces = calloc(count, sizeof *code->pieces))) return RSC_ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
-        const struct rsc_piece *piece = module->pieces[i] = &module->table.pieces[i];
-        if (piece->last_pc + LONGEST > module->high) module->high = piece->last_pc + LONGEST;
+        const struct rsc_piece *piece = code->pieces[i] = &code->table.pieces[i];
+        if (piece->last_pc + LONGEST > code->high) code->high = piece->last_pc + LONGEST;
     }
-    qsort(module->pieces, count, sizeof *module->pieces, by_pc);
-    module->low = module->pieces[0]->pc;
+    qsort(code->pieces, count, sizeof *code->pieces, by_pc);
+    code->low = code->pieces[0]->pc;
+    return 0;
+}
+
+/* The code of a module, read if it is new; *found NULL: it has none. Returns 0 or RSC_ENOMEM. */
+static int find_code(struct rsc_watch_code *all, const struct rsc_asm_module *from, const struct rsc_ring *ring,
+                     const struct code **found) {
+    struct code *code = all->codes;
+    *found = NULL;
+    while (code && (code->plan != from->plan || code->table.start != from->start || code->table.stop != from->stop))
+        code = code->next;
+    if (!code) {
+        if (!(code = calloc(1, sizeof *code))) return RSC_ENOMEM;
+        int status = read_code(all, code, from, ring);
+        if (status < 0 || !code->pieces) {
+            free_code(code);
+            return status;
+        }
+        code->plan = from->plan;
+        code->next = all->codes;
+        all->codes = code;
+    }
+    *found = code;
     return 0;
 }
 
 int rsc_watch_code_add(struct rsc_watch_code *code, uint64_t process, const struct rsc_asm_module *from,
                        const struct rsc_ring *ring) {
-    struct module *module = calloc(1, sizeof *module);
-    if (!module) return RSC_ENOMEM;
-    int status = read_module(module, from, ring);
-    if (status < 0 || !module->pieces) {
-        free_module(module);
-        return status;
-    }
-    module->process = process;
-    module->next = code->modules;
-    code->modules = module;
+    const struct code *found;
+    int status = find_code(code, from, ring, &found);
+    if (status < 0 || !found || code->count == MODULES_MAX) return status;
+    if (RSC_GROW(code->modules, code->room, code->count + 1)) return RSC_ENOMEM;
+    code->modules[code->count++] = (struct module){process, found};
     return 0;
 }
 
 /* The last piece that begins before pc; NULL: none. */
-static const struct rsc_piece *piece_before(const struct module *module, uint64_t pc) {
-    size_t low = RSC_SEARCH(0, module->table.count, i, module->pieces[i]->pc < pc);
-    return low ? module->pieces[low - 1] : NULL;
+static const struct rsc_piece *piece_before(const struct code *code, uint64_t pc) {
+    size_t low = RSC_SEARCH(0, code->table.count, i, code->pieces[i]->pc < pc);
+    return low ? code->pieces[low - 1] : NULL;
 }
 
 /* Whether pc is right after an instruction of the piece that continues there. */
@@ -108,13 +141,20 @@ static uint32_t words_of(const struct rsc_piece *piece) {
     return words;
 }
 
+static const struct code *code_at(const struct rsc_watch_code *all, uint64_t process, uint64_t pc) {
+    for (size_t i = all->count; i-- > 0;) {
+        const struct module *module = &all->modules[i];
+        if (module->process == process && pc > module->code->low && pc <= module->code->high) return module->code;
+    }
+    return NULL;
+}
+
 void rsc_watch_code_find(const struct rsc_watch_code *code, uint64_t process, uint64_t pc,
                          struct rsc_watch_place *place) {
-    const struct module *module = code->modules;
     *place = (struct rsc_watch_place){.where = RSC_WATCH_ELSEWHERE, .pc = pc - 1, .counter_register = -1};
-    while (module && (module->process != process || pc <= module->low || pc > module->high)) module = module->next;
-    if (!module) return;
-    const struct rsc_piece *piece = piece_before(module, pc);
+    const struct code *found = code_at(code, process, pc);
+    if (!found) return;
+    const struct rsc_piece *piece = piece_before(found, pc);
     place->where = RSC_WATCH_INSERTED;
     if (!piece || !is_behind(piece, pc)) return;
     const struct rsc_piece_access *access = access_before(piece, pc);

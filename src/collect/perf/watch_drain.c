@@ -1,15 +1,17 @@
 /* watch_drain.c - see watch_drain.h. The program can write anything into the streams: everything is bounded. */
 #include "collect/perf/watch_drain.h"
 
-#include <signal.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/add_counts.h"
 #include "base/data_source.h"
 #include "base/fail.h"
 #include "base/grow.h"
 #include "collect/drain/guest_maps.h"
 #include "collect/drain/ring_notes.h"
+#include "collect/drain/running_thread.h"
 #include "collect/perf/watch_code.h"
 #include "collect/perf/watch_paths.h"
 #include "profile/profile_model.h"
@@ -18,6 +20,11 @@
 
 #define PROCESSES_MAX 65535u
 #define RECORD_MAX (RSC_WATCHED_HIT_WORDS + RSC_WATCH_FRAMES)
+#define ADDRESS_MASK 0xffffffffffffull
+/* Accesses and references: of one thread, a month at 3 GHz; of all threads, 100 years at 1 GHz divided among them. */
+#define THREAD_COUNT_MOST (1ull << 53)
+#define COUNT_MOST (1ull << 56)
+#define PERIOD_MOST (1ull << 47)
 
 /* State of a stream's thread. */
 struct cursor {
@@ -34,6 +41,7 @@ struct cursor {
     /* References so far: */
     uint64_t position, range_accesses, range_words;
     double references, words_per_access;
+    uint64_t counted; /* the larger of accesses and references, of COUNT_MOST */
 };
 
 struct process {
@@ -54,6 +62,8 @@ struct rsc_watch_drain {
     struct process *processes;
     size_t process_count, process_room;
     struct rsc_watch_stats stats; /* of threads that ended */
+    uint64_t counted; /* of all cursors so far */
+    struct rsc_ancestors ancestors;
     struct cursor cursors[RSC_WATCH_STREAMS];
 };
 
@@ -62,6 +72,7 @@ int rsc_watch_drain_new(struct rsc_watch_drain **out, struct rsc_ring *ring, str
     *out = NULL;
     if (!drain) return rsc_fail_memory(error, "collector");
     drain->ring = ring;
+    rsc_ancestors_find(&drain->ancestors);
     drain->code = rsc_watch_code_new();
     drain->paths = rsc_watch_paths_new();
     drain->maps = rsc_guest_maps_new();
@@ -101,7 +112,9 @@ static int take_notes(struct rsc_watch_drain *drain) {
     struct rsc_note note;
     struct rsc_asm_module module;
     const struct rsc_guest_map *map;
-    while (rsc_ring_notes_next(drain->ring, &drain->notes_tail, UINT64_MAX, &note, drain->note_text)) {
+    const uint64_t end =
+        __atomic_load_n(&drain->ring->notes_head, __ATOMIC_ACQUIRE); /* what comes meanwhile can wait */
+    while (rsc_ring_notes_next(drain->ring, &drain->notes_tail, end, &note, drain->note_text)) {
         int status = 0;
         if (note.type == RSC_NOTE_NATIVE_MAPS) {
             status = rsc_guest_maps_text(drain->maps, note.process, 1, drain->note_text, note.bytes);
@@ -128,20 +141,40 @@ struct progress {
     uint64_t position, range_accesses, range_words;
 };
 
-/* References up to and including the access there, if a piece touches this many words per access (0: not known). */
-static uint64_t references_at(struct cursor *cursor, struct progress at, double words_per_access) {
-    if (cursor->counts_lines) {
-        if (at.position > cursor->position) cursor->position = at.position;
-        return at.position < 1ull << 62 ? at.position + 1 : 1;
+/* How many references a thread has made at `at`; words_per_access of 0: not known, and then it is set. */
+static double references_of(const struct cursor *cursor, const struct progress *at, double *words_per_access) {
+    if (cursor->counts_lines) return (double)at->position;
+    double before = cursor->words_per_access > 0 ? cursor->words_per_access : *words_per_access;
+    if (!(*words_per_access > 0)) *words_per_access = before > 0 ? before : 1;
+    if (!(before > 0)) before = *words_per_access;
+    double in_ranges = (double)(int64_t)(at->range_accesses - cursor->range_accesses);
+    double in_pieces = (double)(int64_t)(at->position - cursor->position) - in_ranges;
+    return cursor->references + in_pieces * (before + *words_per_access) / 2 +
+           (double)(int64_t)(at->range_words - cursor->range_words);
+}
+
+/* Whether a program can have come so far; if so, it is counted. */
+static int can_be(struct rsc_watch_drain *drain, struct cursor *cursor, uint64_t position, double references) {
+    if (position > THREAD_COUNT_MOST || !(references <= (double)THREAD_COUNT_MOST)) return 0;
+    const uint64_t whole = (uint64_t)references, most = position > whole ? position : whole;
+    const uint64_t more = most > cursor->counted ? most - cursor->counted : 0;
+    if (more > COUNT_MOST - drain->counted) return 0;
+    drain->counted += more;
+    cursor->counted += more;
+    return 1;
+}
+
+/*
+ * References up to and including the access there, if a piece touches this many words per access (0: not known). A place
+ * where no program can be is where the thread was last.
+ */
+static uint64_t references_at(struct rsc_watch_drain *drain, struct cursor *cursor, struct progress at,
+                              double words_per_access) {
+    const double references = fmax(0, references_of(cursor, &at, &words_per_access));
+    if (!can_be(drain, cursor, at.position, references)) {
+        drain->stats.corrupt++;
+        return (uint64_t)cursor->references + 1;
     }
-    double before = cursor->words_per_access > 0 ? cursor->words_per_access : words_per_access;
-    if (!(words_per_access > 0)) words_per_access = before > 0 ? before : 1;
-    if (!(before > 0)) before = words_per_access;
-    double in_ranges = (double)(int64_t)(at.range_accesses - cursor->range_accesses);
-    double in_pieces = (double)(int64_t)(at.position - cursor->position) - in_ranges;
-    double references = cursor->references + in_pieces * (before + words_per_access) / 2 +
-                        (double)(int64_t)(at.range_words - cursor->range_words);
-    if (!(references >= 0 && references < 0x1p62)) references = 0; /* never written by our code */
     /* A step back by a few accesses (a trap within the window) does not affect what follows. */
     if (at.position >= cursor->position) {
         cursor->position = at.position;
@@ -184,7 +217,7 @@ static int take_use(struct rsc_watch_drain *drain, struct cursor *cursor, const 
     double words_per_access = accesses && density >> 32 ? (double)(density >> 32) / (double)accesses : 0;
     if (!own || !(chance >= 0 && chance <= 1)) return 0; /* never written by our code */
     uint64_t count =
-        references_at(cursor,
+        references_at(drain, cursor,
                       (struct progress){words[RSC_WATCHED_USE_POSITION], words[RSC_WATCHED_USE_RANGE_ACCESSES],
                                         words[RSC_WATCHED_USE_RANGE_WORDS]},
                       words_per_access);
@@ -197,12 +230,14 @@ static int take_use(struct rsc_watch_drain *drain, struct cursor *cursor, const 
     }
     if (rsc_watch_paths_add(drain->paths, cursor->space, frames, frame_count, &path) < 0)
         return rsc_fail_memory(error, "call paths");
-    uint64_t pc = words[RSC_WATCHED_USE_PC] | cursor->space;
+    uint64_t pc = (words[RSC_WATCHED_USE_PC] & ADDRESS_MASK) | cursor->space;
+    const uint64_t period =
+        words[RSC_WATCHED_USE_PERIOD] < PERIOD_MOST ? words[RSC_WATCHED_USE_PERIOD] : PERIOD_MOST; /* times 16 bits */
     struct rsc_watch_sample sample = {.count = count,
-                                      .address = (words[RSC_WATCHED_USE_ADDRESS] & 0xffffffffffffull) | cursor->space,
+                                      .address = (words[RSC_WATCHED_USE_ADDRESS] & ADDRESS_MASK) | cursor->space,
                                       .pc = pc,
                                       .context = mixed(path, pc),
-                                      .stands_for = words[RSC_WATCHED_USE_PERIOD] * (cursor->counts_lines ? 1 : own),
+                                      .stands_for = period * (cursor->counts_lines ? 1 : own),
                                       .shape = rsc_watch_head_shape(words[0]),
                                       .slot = reg < RSC_WATCH_REGISTERS ? reg : RSC_NO_SLOT,
                                       .path = path,
@@ -253,11 +288,11 @@ static int take_hit(struct rsc_watch_drain *drain, struct cursor *cursor, const 
     if (!(flags & RSC_WATCH_RESOLVED)) position = position_of(drain, cursor, words, &place);
     double words_per_access = place.weight ? (double)place.words / (double)place.weight : 0;
     struct rsc_watch_end end = {.count =
-                                    references_at(cursor,
+                                    references_at(drain, cursor,
                                                   (struct progress){position, words[RSC_WATCHED_HIT_RANGE_ACCESSES],
                                                                     words[RSC_WATCHED_HIT_RANGE_WORDS]},
                                                   words_per_access),
-                                .pc = place.pc | cursor->space,
+                                .pc = (place.pc & ADDRESS_MASK) | cursor->space,
                                 .chance = rsc_watch_double(words[RSC_WATCHED_HIT_CHANCE]),
                                 .ending = RSC_WATCH_REUSED};
     if (place.where == RSC_WATCH_INSERTED) {
@@ -276,7 +311,7 @@ static int take_end(struct rsc_watch_drain *drain, struct cursor *cursor, const 
     uint32_t reg = rsc_watch_head_register(words[0]);
     if (reg >= RSC_WATCH_REGISTERS || !cursor->open[reg]) return 0;
     struct rsc_watch_end end = {
-        .count = references_at(cursor,
+        .count = references_at(drain, cursor,
                                (struct progress){words[RSC_WATCHED_END_POSITION], words[RSC_WATCHED_END_RANGE_ACCESSES],
                                                  words[RSC_WATCHED_END_RANGE_WORDS]},
                                0) -
@@ -346,15 +381,13 @@ static int take_words(struct rsc_watch_drain *drain, struct cursor *cursor, stru
 static void add_stats(struct rsc_watch_stats *stats, const struct rsc_watch_stream *stream, uint64_t accesses) {
     stats->threads++;
     stats->accesses += accesses;
-    stats->samples += stream->samples;
-    stats->hits += stream->hits;
-    stats->own_hits += stream->own_hits;
-    stats->late_hits += stream->late_hits;
-    stats->dropped += stream->dropped;
-    stats->void_samples += stream->void_samples;
-    stats->busy_ns += stream->busy_ns;
-    if (stats->threads == 1 || stream->registers < stats->registers_least) stats->registers_least = stream->registers;
-    if (stream->registers > stats->registers_most) stats->registers_most = stream->registers;
+    stats->samples = rsc_add_counts(stats->samples, stream->samples);
+    stats->hits = rsc_add_counts(stats->hits, stream->hits);
+    stats->own_hits = rsc_add_counts(stats->own_hits, stream->own_hits);
+    stats->late_hits = rsc_add_counts(stats->late_hits, stream->late_hits);
+    stats->dropped = rsc_add_counts(stats->dropped, stream->dropped);
+    stats->void_samples = rsc_add_counts(stats->void_samples, stream->void_samples);
+    stats->busy_ns = rsc_add_counts(stats->busy_ns, stream->busy_ns);
 }
 
 /*
@@ -366,7 +399,7 @@ static int tell_thread(struct rsc_watch_drain *drain, struct cursor *cursor, con
     struct progress at = {stream->position, stream->range_accesses, stream->range_words};
     if (at.position < cursor->position)
         at = (struct progress){cursor->position, cursor->range_accesses, cursor->range_words};
-    uint64_t references = references_at(cursor, at, 0) - 1;
+    uint64_t references = references_at(drain, cursor, at, 0) - 1;
     for (uint32_t reg = 0; reg < RSC_WATCH_REGISTERS; reg++) {
         if (!cursor->open[reg]) continue;
         struct rsc_watch_end end = {.count = references,
@@ -375,7 +408,8 @@ static int tell_thread(struct rsc_watch_drain *drain, struct cursor *cursor, con
         int status = end_watch(drain, cursor, reg, end, error);
         if (status < 0) return status;
     }
-    struct rsc_watch_progress progress = {cursor->process_number, cursor->thread_of_process, references, at.position};
+    struct rsc_watch_progress progress = {cursor->process_number, cursor->thread_of_process, references,
+                                          cursor->position};
     return add_record(drain, (struct rsc_watch_record){RSC_WATCH_RECORD_PROGRESS, cursor->number, .progress = progress},
                       error);
 }
@@ -413,7 +447,8 @@ unsigned rsc_watch_drain_living(const struct rsc_watch_drain *drain) {
     unsigned living = 0;
     for (uint32_t i = 0; i < used && i < RSC_WATCH_STREAMS; i++) {
         const struct rsc_watch_stream *stream = &area->streams[i];
-        if (__atomic_load_n(&stream->state, __ATOMIC_ACQUIRE) == RSC_SLOT_LIVE && kill((pid_t)stream->pid, 0) == 0)
+        if (__atomic_load_n(&stream->state, __ATOMIC_ACQUIRE) == RSC_SLOT_LIVE &&
+            rsc_thread_running(&drain->ancestors, stream->pid, stream->tid) == RSC_THREAD_RUNS)
             living++;
     }
     return living;

@@ -25,7 +25,7 @@ struct rsc_watch_stats {
     uint64_t dropped;   /* records dropped for lack of room */
     uint64_t void_samples;
     uint64_t busy_ns;
-    uint32_t registers_least, registers_most; /* debug registers that threads got; 0, 0: no thread sampled */
+    uint64_t corrupt; /* records that no program can have made: left out */
 };
 
 struct rsc_watch_drain;
@@ -39,7 +39,7 @@ void rsc_watch_drain_free(struct rsc_watch_drain *drain);
 int rsc_watch_drain_take(struct rsc_watch_drain *drain, int ended, const struct rsc_watch_record **records,
                          size_t *count, struct rsc_error *error);
 
-/* Living threads of recorded processes. */
+/* Living threads of recorded processes, without daemons. */
 unsigned rsc_watch_drain_living(const struct rsc_watch_drain *drain);
 
 void rsc_watch_drain_stats(const struct rsc_watch_drain *drain, struct rsc_watch_stats *stats);

@@ -23,7 +23,7 @@ void rsc_watch_paths_free(struct rsc_watch_paths *paths);
 int rsc_watch_paths_add(struct rsc_watch_paths *paths, uint64_t space, const uint64_t *frames, uint32_t count,
                         uint32_t *path);
 
-/* Adds a region to which a file was mapped. */
+/* Adds a region to which a file was mapped; guest_maps.h bounds how many there are. */
 int rsc_watch_paths_mapped(struct rsc_watch_paths *paths, const struct rsc_guest_map *map, uint64_t space);
 
 /* Fills contexts and mappings of a profile that is not sealed. Returns 0 or RSC_ENOMEM. */

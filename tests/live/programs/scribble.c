@@ -1,13 +1,14 @@
 /*
  * scribble SEED WHERE: writes over the memory that it shares with the tool while two threads work: its head, notes,
- * the heads of its slots (slots, published, consumed, state), blocks (heads and words), plans, or everywhere. It ends by
- * itself, unless that makes the recorder fail in it.
+ * the heads of its slots (slots, published, consumed, state), blocks (heads and words), plans, what it watches itself
+ * (watch, streams, living and records), or everywhere. It ends by itself, unless that makes the recorder fail in it.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/ring/ring.h"
 
@@ -46,6 +47,7 @@ static struct rsc_ring *find_ring(void) {
 static void scribble(struct rsc_ring *ring, const char *where) {
     struct rsc_slot *slot = &ring->slots[draw() % 3];
     struct rsc_block *block = &slot->blocks[draw() % RSC_RING_BLOCKS];
+    struct rsc_watch_stream *stream = &ring->watch.streams[draw() % 3];
     const uint64_t value = draw() % 4 ? draw() >> draw() % 64 : draw() % 2 ? 0 : ~0ull;
     uint64_t *at = (uint64_t *)ring + draw() % (sizeof *ring / 8);
     if (!strcmp(where, "head")) at = (uint64_t *)ring + draw() % 512;
@@ -57,6 +59,18 @@ static void scribble(struct rsc_ring *ring, const char *where) {
     if (!strcmp(where, "heads")) at = (uint64_t *)block + draw() % 32;
     if (!strcmp(where, "words")) at = &block->words[draw() % RSC_BLOCK_WORDS];
     if (!strcmp(where, "plans")) at = &ring->plans[draw() % 4096];
+    if (!strcmp(where, "watch")) at = (uint64_t *)&ring->watch + draw() % 16;
+    if (!strcmp(where, "streams")) at = (uint64_t *)stream + draw() % 40;
+    if (!strcmp(where, "records")) at = &stream->words[draw() % 512];
+    if (!strcmp(where, "living")) { /* threads that there are not: of the tool's parent, of the first process, of none */
+        const pid_t named[] = {getppid(), 1, 0, -1};
+        stream = &ring->watch.streams[8 + draw() % 8];
+        stream->pid = stream->tid = slot[8].pid = slot[8].tid = (uint32_t)named[draw() % 4];
+        stream->generation = slot[8].generation = 1;
+        stream->state = slot[8].state = RSC_SLOT_LIVE;
+        ring->slots_used = ring->watch.streams_used = 16;
+        return;
+    }
     __atomic_store_n(at, value, __ATOMIC_RELAXED);
 }
 
