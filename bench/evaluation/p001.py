@@ -59,11 +59,12 @@ def put_study(run, study, length):
             needs=("gcc", "watching", "sqlite3", "perl", "xz"))
 def study(run):
     """Set and time samples of a multiprogrammed trace, at three lengths; runs differ in the length of turns"""
-    folder = os.path.join(run.work, "mixes")
+    env = {"LIMIT": str(run.size["limit"])} if run.size["limit"] else None
+    folder = run.kept("mixes", "bench/sampling", run.build, env=env)
     for length in run.size["lengths"]:
         turn = TURNS[run.seed]
         trace = os.path.join(folder, f"mix-{length}-{turn}.rsct")
-        run.command("bench/sampling", run.build, length, folder, turn, env={"LIMIT": str(run.size["limit"])} if run.size["limit"] else None)
+        run.command("bench/sampling", run.build, length, folder, turn, env=env)
         put_study(run, run.json("sim", trace, "--l1i", "32K,1,32", "--l1d", "32K,1,32", *CACHES, "--study", "sampling"), length)
         os.unlink(trace)
 

@@ -14,12 +14,13 @@ FLOATING, INTEGER = ("gemm", "stencil", "cg"), ("sort", "join", "histogram")
 
 def recorded(run, kernel):
     """A trace of a kernel, recorded once."""
-    path = os.path.join(run.work, f"kernel-{kernel}.rsct")
-    if not os.path.exists(path):
-        run.command("gcc", "-O2", "-g", "-w", f"-DKERNEL_{kernel}", "bench/programs/kernels.c", "-lm", "-o", run.path(kernel))
-        run.command(run.tool, "run", "-q", "--no-analysis", "--for", run.size["instructions"], "--trace", run.path("part.rsct"), "--", run.path(kernel))
-        os.replace(run.path("part.rsct"), path)
-    return path
+    build = ["gcc", "-O2", "-g", "-w", f"-DKERNEL_{kernel}", "bench/programs/kernels.c", "-lm", "-o"]
+    record = [run.tool, "run", "-q", "--no-analysis", "--for", run.size["instructions"], "--trace"]
+    folder = run.kept(f"kernel-{kernel}", *build, *record)
+    program, trace = (os.path.join(folder, f"kernel-{kernel}{end}") for end in ("", ".rsct"))
+    run.command(*build, program, makes=program)
+    run.command(*record, trace, "--", program, makes=trace)
+    return trace
 
 
 @experiment("002.cpu", tiny={"kernels": ["sort"], "instructions": 600000, "rounds": 1}, quick={"kernels": list(FLOATING + INTEGER), "instructions": 6000000, "rounds": 1},
@@ -67,6 +68,7 @@ def whole_runs(run):
 @experiment("002.gpu", tiny={"mebiwords": 16, "cpu": 1}, quick={"mebiwords": 128, "cpu": 16}, full={"mebiwords": 512, "cpu": 32}, needs=("gpu",))
 def on_gpu(run):
     """HP-RDA and the exact engine on a GPU"""
+    run.uses("src", "include")
     run.command("make", "-s", "-C", "gpu", f"NVCC={machine.nvcc()}", "ARCH=native")
     run.bench(os.path.join(run.source, "build", "gpu", "gpu_bench"), "-n", run.size["mebiwords"], "-c", run.size["cpu"])
 

@@ -14,8 +14,9 @@ HELD = ("python3 sort gzip mawk jq bc tar sed as ld openssl grep kernel-gemm ker
 
 
 def traces(run):
-    folder = os.path.join(run.work, "featherlight")
-    run.command("bench/featherlight-traces", run.build, folder, "held", env={"LIMIT": str(run.size["instructions"]), "ONLY": run.size["traces"]})
+    env = {"LIMIT": str(run.size["instructions"]), "ONLY": run.size["traces"]}
+    folder = run.kept("featherlight", "bench/featherlight-traces", run.build, env=env)
+    run.command("bench/featherlight-traces", run.build, folder, "held", env=env)
     return folder
 
 

@@ -1,5 +1,6 @@
 """A result as evaluation.md and, with its plots, as evaluation.html (one file, nothing loaded from elsewhere)."""
 import html
+import json
 import math
 import os
 import statistics
@@ -85,13 +86,8 @@ def _machine(where):
             f"{', ' + where['gpu'].split(' (UUID')[0] if where['gpu'] else ''}")
 
 
-def _elsewhere(result, table):
-    """Where parts of the table were measured, if not on the result's machine."""
-    rows = table.rows(result) if callable(table.rows) else table.rows
-    for name in _sources(table, rows):
-        entry = result["experiments"].get(name)
-        if entry and entry["runs"] and _machine(entry["machine"]) != _machine(result["machine"]):
-            yield f"{name} was measured on {_machine(entry['machine'])}."
+def _commit(text):
+    return f"commit {text[:12]}{' with changes' if text.endswith('-changed') else ''}"
 
 
 def _machine_lines(result):
@@ -100,7 +96,7 @@ def _machine_lines(result):
     yield "; ".join(f"{name} {text}" for name, text in what.items() if text) + "."
     if result["size"] == "tiny":
         yield "Sizes are tiny: the numbers show that everything runs, not how good it is."
-    yield f"Size {result['size']}, commit {result['commit'][:12]}{' with changes' if result['commit'].endswith('-changed') else ''}, {result['date']}."
+    yield f"Size {result['size']}, {_commit(result['commit'])}, {result['date']}. Each table names the machine, version and command of its own numbers."
 
 
 def _papers(result):
@@ -108,14 +104,29 @@ def _papers(result):
         yield title, paper, [table for name, table in plan.TABLES.items() if name.split(".")[0] == paper]
 
 
-def _commands(result, table):
+def _size_name(name, size, result):
+    """Of an entry: that of the result, or of the result that it was taken from."""
+    known = plan.EXPERIMENTS[name].sizes if name in plan.EXPERIMENTS else {}
+    return next((one for one in (result["size"], *known) if json.loads(json.dumps(known.get(one))) == size), None)
+
+
+def _made(result, table):
+    """Of each part of a table: its name, the command that measures it again, and where the numbers come from."""
     rows = table.rows(result) if callable(table.rows) else table.rows
     for name in _sources(table, rows):
         entry = result["experiments"].get(name)
         if not entry or not entry["runs"]:
             continue
         sizes = ", ".join(f"{key} {' '.join(map(str, value)) if isinstance(value, list) else value}" for key, value in entry["size"].items())
-        yield name, sizes, entry["runs"][0]["commands"], [run["seed"] for run in entry["runs"]]
+        places = {}
+        for run in entry["runs"]:
+            tool = f"reusescope {run['versions']['reusescope']}, " if run["versions"]["reusescope"] else ""
+            version = f"{tool}{_commit(run['commit'])}, {run['date']}, on {_machine(run['machine'])}"
+            places.setdefault(version, []).append(str(run["seed"]))
+        where = "; ".join(f"seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)}: {version}" for version, seeds in places.items())
+        size = _size_name(name, entry["size"], result)
+        again = f"bench/evaluate --size {size} --parts {name}" if size else "an earlier size"
+        yield name, again, f"{sizes + '; ' if sizes else ''}{where}"
 
 
 def markdown(result):
@@ -134,8 +145,7 @@ def markdown(result):
             out += [f"### {table.title}", "", f"{table.place}. Tuned on: {tuned(result, table)}.", ""]
             out += ["| " + " | ".join(COLUMNS) + " |", "| " + " | ".join(["---"] * len(COLUMNS)) + " |"]
             out += ["| " + " | ".join(map(cell, row)) + " |" for row in cells_of(result, table)]
-            names = [f"`{name}` ({sizes})" for name, sizes, _, _ in _commands(result, table)]
-            out += ["", " ".join([f"Parts: {', '.join(names)}.", *_elsewhere(result, table)])] if names else []
+            out += [""] + [f"- `{again}`: {where}" for _, again, where in _made(result, table)]
             out += [""]
     return "\n".join(out).rstrip() + "\n"
 
@@ -161,12 +171,12 @@ def page(result):
             for row in cells_of(result, table):
                 out.append("<tr>" + "".join(f"<td class='{text(cell)}'>{text(cell)}</td>" if at == 4 else f"<td>{text(cell)}</td>"
                                             for at, cell in enumerate(row)) + "</tr>")
-            out.append("</table>" + "".join(f"<p>{text(line)}</p>" for line in _elsewhere(result, table)))
+            out.append("</table>")
             for plot, lines in _drawn(result, table):
                 out.append(f"<figure><figcaption>{text(plot.title)}</figcaption>{plots.draw(plot, lines)}</figure>")
-            for name, sizes, commands, seeds in _commands(result, table):
-                out.append(f"<details><summary>{text(name)}: {text(sizes)}; seeds {text(', '.join(map(str, seeds)))}</summary>"
-                           f"<pre>{text(chr(10).join(commands))}</pre></details>")
+            for name, again, where in _made(result, table):
+                commands = [f"# seed {run['seed']}\n" + "\n".join(run["commands"]) for run in result["experiments"][name]["runs"]]
+                out.append(f"<details><summary>{text(again)}: {text(where)}</summary><pre>{text(chr(10).join(commands))}</pre></details>")
     return "\n".join(out) + "</html>\n"
 
 

@@ -112,11 +112,15 @@ with tempfile.TemporaryDirectory() as folder:
         run["numbers"] = [[row, column, 7 if row == "figure 1, B" else value] for row, column, value in run["numbers"]]
     other = rendered(changed, folder)[0]
     check("| B, private stacks | 1 | 7 (the same in 3 runs) | 1 exactly | no |" in other, "a changed number does not show, or meets its bar")
-    # Parts of another machine's result, and where they were measured.
+    # Parts of another machine's result; each run's machine and version, and the commands of all.
     elsewhere = copy.deepcopy(stored)
-    elsewhere["experiments"]["000.hand"]["machine"]["processor"] = "another processor"
-    other = rendered({**stored, "experiments": {}}, folder, elsewhere)[0]
-    check("000.hand was measured on another processor" in other and "| B, private stacks | 1 | 1 (the same" in other, "--with does not take parts, or does not say where they were measured")
+    elsewhere["experiments"]["000.hand"]["runs"][1]["machine"]["processor"] = "another processor"
+    elsewhere["experiments"]["000.hand"]["runs"][2]["commit"] = "0123456789abcdef"
+    other, page = rendered({**stored, "experiments": {}}, folder, elsewhere)
+    check("| B, private stacks | 1 | 1 (the same" in other, "--with does not take parts")
+    line = next((line for line in other.splitlines() if line.startswith("- `bench/evaluate --size tiny --parts 000.hand`: seed 1: reusescope ")), "")
+    check(re.search("; seed 2: [^;]* on another processor, .*; seed 3: [^;]* commit 0123456789ab, ", line), f"the machine or the version of a run does not show: {line}")
+    check("# seed 3\nBUILD/reusescope analyze FOLDER/hand.csv" in page, "the commands of a run do not show")
     # A full result has files of its own.
     os.mkdir(os.path.join(folder, "full"))
     with open(os.path.join(folder, "full.json"), "w", encoding="utf-8") as file:
@@ -125,7 +129,7 @@ with tempfile.TemporaryDirectory() as folder:
     # What is committed.
     text, page = check_measured("evaluation", folder)
     check_tables(text, page)
-    check("002.gpu was measured on" in text, "the committed tables have no numbers of a GPU")
+    check("--parts 002.gpu`: " in text, "the committed tables have no numbers of a GPU")
     if os.path.exists(os.path.join(SOURCE, "docs", "measured", "evaluation-full.json")):
         check_measured("evaluation-full", folder)
     # Nothing was run: every table is still there, with a reason.
