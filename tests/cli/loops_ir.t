@@ -566,7 +566,7 @@ nest "global_and_call:11" function global_and_call @"tests/loops/trust.c":11 {
 }
 \
 nest "by_address:17" function by_address @"tests/loops/trust.c":17 {
-  without @17 "loop left out: bound is not affine: n may change through its address" "for (int i = 0; i < n; i++) a[i] = 0"
+  without @17 "loop left out: bound is not affine: n may change through its address (--set n=NUMBER gives it)" "for (int i = 0; i < n; i++) a[i] = 0"
 }
 \
 nest "by_address:18" function by_address @"tests/loops/trust.c":18 {
@@ -576,7 +576,7 @@ nest "by_address:18" function by_address @"tests/loops/trust.c":18 {
 }
 \
 nest "by_pointer:24" function by_pointer @"tests/loops/trust.c":24 {
-  without @24 "loop left out: bound is not affine: n may change through its address" "for (int i = 0; i < n; i++) a[i] = 0"
+  without @24 "loop left out: bound is not affine: n may change through its address (--set n=NUMBER gives it)" "for (int i = 0; i < n; i++) a[i] = 0"
 }
 \
 nest "in_the_loop:29" function in_the_loop @"tests/loops/trust.c":29 {

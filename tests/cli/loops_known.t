@@ -209,7 +209,7 @@ grid:8 80 10
 ~grid:8 80 10
 lambda:10 40 5
 lambda:10.2 loop left out: bound is not affine: k may change before the lambda is called at line 10
-changed:11 loop left out: bound is not affine: k may change through its address
+changed:11 loop left out: bound is not affine: k may change through its address (--set k=NUMBER gives it)
 passed:12 30 4
 global:13 20 3
 tried:14 100 13
@@ -472,7 +472,7 @@ $ cat > refers.cc <<'END'
 > void outside() { auto &[x, y] = pairs[0]; for (int i = 0; i < 64; i++) a[i] = x; }
 > END
 $ count refers.cc
-number:2 loop left out: bound is not affine: k may change through its address
+number:2 loop left out: bound is not affine: k may change through its address (--set k=NUMBER gives it)
 pointer:3 p may change through its address
 element:4 192 9
 outside:5 a name of a structured binding

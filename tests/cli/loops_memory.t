@@ -100,3 +100,73 @@ array later.p 8 []
   for i = 0 to 2 @7 {
     write later.p[16*i + 4] @7 "a[i][4]"
   without @8 "an extent of a is not known: it is not a positive number" "a[i][4]"
+
+# Code that is not run may store pointers: those that are loaded afterwards, or in the next iteration, may be any of their type.
+$ cat > skipped.c <<'END'
+> #include <stdlib.h>
+> struct g { double *p; float *f; };
+> struct node { struct node *next; double *p; };
+> static void set(struct g *z, double *x) { z->p = x; }
+> void whole(struct g *z, double *x, int *t) { while (*t) { z->p = x; t++; } for (int i = 0; i < 8; i++) z->p[i] = x[i]; }
+> void inner(struct g *z, double *x, int *t) { for (int k = 0; k < 4; k++) { for (int i = 0; i < 8; i++) z->p[i] = x[i]; while (t[k]) { z->p = x; t[k]--; } } }
+> void called(struct g *z, double *x, int *t) { for (int i = 0; t[i]; i++) set(z, x); for (int i = 0; i < 8; i++) z->p[i] = x[i]; }
+> void chosen(struct g *z, double *x, int c) { switch (c) { case 1: z->p = x; } for (int i = 0; i < 8; i++) z->p[i] = x[i]; }
+> void copied(struct g *z, struct g *y, int *t) { for (int i = 0; t[i]; i++) *z = *y; for (int i = 0; i < 8; i++) z->p[i] = y->p[i]; }
+> void listed(struct node *l, struct g *z, double *x) { while (l) { l->p = x; l = l->next; } for (int i = 0; i < 8; i++) z->p[i] = x[i]; }
+> void others(struct node *l, struct g *z, float *x) { while (l) { l->next = l; l = l->next; } for (int i = 0; i < 8; i++) z->f[i] = x[i]; }
+> void fresh(struct g *z, double *x, int *t) { while (t[0]--) z->p = malloc(64); for (int i = 0; i < 8; i++) z->p[i] = x[i]; }
+> END
+$ reusescope loops skipped.c -q --list | grep -v while
+skipped.c:5: whole: sequential, 0 references in the source
+skipped.c:5: whole: sequential, 1 reference in the source
+skipped.c:5:   not affine: the pointer z->p is loaded from memory
+skipped.c:6: inner: sequential, 1 reference in the source
+skipped.c:6:   not affine: the pointer z->p is loaded from memory
+skipped.c:7: called: sequential, 0 references in the source
+skipped.c:7:   not affine: loop left out: the condition is not a comparison
+skipped.c:7: called: sequential, 1 reference in the source
+skipped.c:7:   not affine: the pointer z->p is loaded from memory
+skipped.c:8: chosen: sequential, 1 reference in the source
+skipped.c:8:   not affine: the pointer z->p is loaded from memory
+skipped.c:9: copied: sequential, 0 references in the source
+skipped.c:9:   not affine: loop left out: the condition is not a comparison
+skipped.c:9: copied: sequential, 1 reference in the source
+skipped.c:9:   not affine: the pointer z->p is loaded from memory
+skipped.c:10: listed: sequential, 0 references in the source
+skipped.c:10: listed: sequential, 1 reference in the source
+skipped.c:10:   not affine: the pointer z->p is loaded from memory
+skipped.c:11: others: sequential, 0 references in the source
+skipped.c:11: others: sequential, 2 references in the source
+skipped.c:12: fresh: sequential, 0 references in the source
+skipped.c:12: fresh: sequential, 2 references in the source
+$ cat > escaped.c <<'END'
+> void elsewhere(void);
+> double w[64]; static int n, left; static int *pn; static double *d; static double **pd = &d; int many[8];
+> void take(void) { pn = &n; }
+> void number(void) { n = 5; *pn = 7; for (int i = 0; i < n; i++) w[i] = 1; }
+> void again(int *t) { n = 5; for (int k = 0; k < 4; k++) { for (int i = 0; i < n; i++) w[i] = 1; *pn = t[k]; } }
+> static void store(void) { *pn = 3; }
+> void inlined(void) { n = 5; for (int k = 0; k < 4; k++) { for (int i = 0; i < n; i++) w[i] = 1; store(); } }
+> void pointer(double *x) { d = w; *pd = x; for (int i = 0; i < 4; i++) d[i] = x[i]; }
+> void kept(void) { n = 5; left = 6; many[3] = 1; for (int i = 0; i < n; i++) w[i] = 1; }
+> void hidden(void) { left = 6; *pn = 3; for (int i = 0; i < left; i++) w[i] = 1; }
+> void unseen(int *t) { left = 6; for (int k = 0; t[k]; k++) elsewhere(); for (int i = 0; i < left; i++) w[i] = 1; }
+> END
+$ reusescope loops escaped.c -q --list
+escaped.c:4: number: sequential, 0 references in the source
+escaped.c:4:   not affine: loop left out: bound is not affine: n may change through its address (--set n=NUMBER gives it)
+escaped.c:5: again: sequential, 2 references in the source
+escaped.c:5:   not affine: loop left out: bound is not affine: n may change through its address (--set n=NUMBER gives it)
+escaped.c:7: inlined: sequential, 1 reference in the source
+escaped.c:7:   not affine: loop left out: bound is not affine: n may change through its address (--set n=NUMBER gives it)
+escaped.c:8: pointer: sequential, 1 reference in the source
+escaped.c:8:   not affine: d may change through its address
+escaped.c:9: kept: sequential, 1 reference in the source
+escaped.c:10: hidden: sequential, 1 reference in the source
+escaped.c:11: unseen: sequential, 0 references in the source
+escaped.c:11:   not affine: loop left out: the condition is not a comparison
+escaped.c:11: unseen: sequential, 0 references in the source
+escaped.c:11:   not affine: loop left out: bound is not affine: left may change in a call
+$ reusescope loops escaped.c -q --list --set n=5 | head -2
+escaped.c:4: number: sequential, 1 reference in the source
+escaped.c:5: again: sequential, 3 references in the source

@@ -233,7 +233,7 @@ void front_touch(struct front *front, CXCursor cursor, const struct place *place
 static void stored_pointer(struct front *front, CXCursor cursor, const struct place *place, struct value *value) {
     if (place->array != UINT32_MAX) front_check_initial(front, place->array);
     if (place->array == UINT32_MAX || !rsc_affine_is_number(&place->offset) ||
-        front->origin[place->array].pointers_stored) {
+        front->origin[place->array].pointers_stored || front_may_be_stored(front, front_type(front, cursor))) {
         value_opaque(value, "the pointer %.60s is loaded from memory", front_source(front, cursor));
         return;
     }
@@ -317,6 +317,14 @@ static int is_in_union(struct front *front, CXCursor target) {
     return 0;
 }
 
+void front_note_store(struct front *front, CXCursor target, const struct place *place, const struct value *value) {
+    CXType type = front_type(front, target);
+    if (type_is_integer(type) && value->kind == VALUE_OPAQUE && is_in_union(front, target))
+        type.kind = CXType_Pointer; /* its bytes may be those of a pointer */
+    if (place->array != UINT32_MAX) front_stored(front, place->array, place->offset.constant, type, value);
+    else if (place->opaque) front_store_anywhere(front, type, value);
+}
+
 void front_store(struct front *front, CXCursor target, const struct value *value, int read_first) {
     struct place place;
     front_place_of(front, target, &place);
@@ -324,12 +332,7 @@ void front_store(struct front *front, CXCursor target, const struct value *value
     if (place.opaque && read_first) front->gaps_muted++; /* report it only once */
     front_touch(front, target, &place, 1);
     if (place.opaque && read_first) front->gaps_muted--;
-    if (place.array != UINT32_MAX) {
-        CXType type = front_type(front, target);
-        if (type_is_integer(type) && value->kind == VALUE_OPAQUE && is_in_union(front, target))
-            type.kind = CXType_Pointer; /* its bytes may be those of a pointer */
-        front_stored(front, place.array, place.offset.constant, type, value);
-    }
+    front_note_store(front, target, &place, value);
     if (place.opaque || place.is_memory || place.array != UINT32_MAX) return;
     struct binding *binding = front_variable(front, place.variable);
     if (!binding) return;

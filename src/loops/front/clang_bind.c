@@ -287,8 +287,13 @@ void front_bind(struct front *front, struct binding *binding, const struct value
     }
     front->undo[front->undo_count++] = (struct undo){.index = index, .value = binding->value};
     binding->value = *value;
-    if (binding->address_taken)
-        value_opaque(&binding->value, "%.60s may change through its address", front_name(front, binding->variable));
+    if (binding->address_taken) {
+        const char *name = front_name(front, binding->variable);
+        if (type_is_integer(front_type(front, binding->variable)))
+            value_opaque(&binding->value, "%.45s may change through its address (--set %.45s=NUMBER gives it)", name,
+                         name);
+        else value_opaque(&binding->value, "%.60s may change through its address", name);
+    }
     if (binding->value.kind == VALUE_OPAQUE && type_is_integer(front_type(front, binding->variable)) &&
         front_setting(front, front_name(front, binding->variable), &number))
         value_constant(&binding->value, number);
@@ -297,7 +302,7 @@ void front_bind(struct front *front, struct binding *binding, const struct value
 void front_undo_to(struct front *front, size_t mark) {
     while (front->undo_count > mark) {
         struct undo *undo = &front->undo[--front->undo_count];
-        front->binding[undo->index].value = undo->value;
+        if (!front->binding[undo->index].address_taken) front->binding[undo->index].value = undo->value;
     }
 }
 
@@ -489,6 +494,33 @@ static enum CXChildVisitResult look_for_address(struct front *front, CXCursor cu
 void front_find_addresses(struct front *front, CXCursor body) {
     front_finds(front, body, look_for_address, NULL);
     front_vector_escapes(front, body);
+}
+
+static enum CXChildVisitResult look_for_escape(struct front *front, CXCursor cursor, void *context) {
+    (void)context;
+    enum CXCursorKind kind = front_kind(front, cursor);
+    if ((kind == CXCursor_FunctionDecl || kind == CXCursor_VarDecl || kind == CXCursor_Namespace) &&
+        front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(cursor)))
+        return CXChildVisit_Continue;
+    if (kind == CXCursor_CallExpr && front_is_aligned_allocation(front, cursor)) return CXChildVisit_Continue;
+    if (kind != CXCursor_UnaryOperator || front->clang.getCursorUnaryOperatorKind(cursor) != CXUnaryOperator_AddrOf)
+        return CXChildVisit_Recurse;
+    CXCursor variable = assigned_variable(front, cursor);
+    if (front_kind(front, variable) == CXCursor_InvalidFile || front_is_local(front, variable) ||
+        !is_tracked(front, variable))
+        return CXChildVisit_Recurse;
+    if (RSC_GROW(front->escaped, front->escaped_room, front->escaped_count + 1)) front_no_memory(front);
+    else front->escaped[front->escaped_count++] = variable;
+    return CXChildVisit_Recurse;
+}
+
+void front_find_escaped(struct front *front) { front_finds(front, front->tree, look_for_escape, NULL); }
+
+void front_lose_escaped(struct front *front, CXType type) {
+    for (size_t i = 0; i < front->escaped_count; i++)
+        if (front->clang.equalTypes(front->clang.getUnqualifiedType(front_type(front, front->escaped[i])),
+                                    front->clang.getUnqualifiedType(type)))
+            lose_track(front, front->escaped[i]);
 }
 
 static struct front *sorting; /* qsort passes no context; the front end runs in a separate process, on one thread */

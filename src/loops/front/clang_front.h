@@ -187,6 +187,11 @@ struct front {
     size_t touches; /* references collected so far */
     struct paths *paths;
     unsigned stores; /* arrays in which known pointers were stored */
+    CXType stored[16]; /* types of pointers that the function stored in memory that is not known */
+    unsigned stored_count;
+    int stored_any; /* pointers of any type */
+    CXCursor *escaped; /* variables outside of functions whose address is taken somewhere in the source */
+    size_t escaped_count, escaped_room;
     int flushed; /* references of the current statement were already written */
 
     const char *variable[RSC_LOOP_DEPTH_MAX + 1];
@@ -283,6 +288,8 @@ void front_forget_assigned(struct front *front, CXCursor tree, const char *why);
 CXCursor front_changed_argument(struct front *front, CXCursor call, int i);
 void front_forget_globals(struct front *front, CXCursor call); /* for a call of a function not in the source */
 void front_find_addresses(struct front *front, CXCursor body);
+void front_find_escaped(struct front *front); /* in the whole source */
+void front_lose_escaped(struct front *front, CXType type); /* something of this type is stored through a pointer */
 int front_assigns_variable(struct front *front, CXCursor tree, CXCursor variable);
 int front_assigns_counters(struct front *front, CXCursor statement);
 void front_forget_references(struct front *front, CXCursor call); /* variables that it may change by reference */
@@ -323,6 +330,11 @@ void front_return_fresh(struct front *front, CXCursor definition, struct value *
 void front_new_memory(struct front *front, CXCursor variable);
 /* A value of this type is stored in an array: pointers that are loaded from it may then be any. */
 void front_stored(struct front *front, uint32_t array, int64_t offset, CXType type, const struct value *value);
+/* A value is stored at a place, which may be opaque. */
+void front_note_store(struct front *front, CXCursor target, const struct place *place, const struct value *value);
+void front_store_anywhere(struct front *front, CXType type,
+                          const struct value *value); /* at a place that is not known */
+int front_may_be_stored(struct front *front, CXType type); /* whether pointers of this type were stored so */
 void front_store_values(struct front *front, CXCursor variable, CXCursor start); /* initial values of a structure */
 void front_check_initial(struct front *front, uint32_t array); /* what initial values stored in it */
 /* Whether a variable is declared in a function, method or lambda; others may change in any call that is not followed. */
@@ -355,6 +367,10 @@ void front_vector_run(struct front *front, CXCursor statement); /* what an expre
 void front_vector_forget(struct front *front, CXCursor tree); /* sizes that may change somewhere in it */
 void front_vector_forget_globals(struct front *front);
 void front_vector_escapes(struct front *front, CXCursor tree); /* those that pointers and lambdas may change */
+
+/* clang_skip.c: code that is not run. */
+void front_skip(struct front *front, CXCursor tree, const char *why); /* forgets what it may change */
+void front_find_stores(struct front *front, CXCursor body); /* of numbers and pointers, through pointers */
 
 /* clang_init.c: writes the initial values of a local array; a gap if they cannot be read. */
 void front_initialise(struct front *front, CXCursor variable, CXCursor start);

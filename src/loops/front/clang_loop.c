@@ -105,7 +105,7 @@ struct sharing {
 
 static void left_out(struct front *front, struct header *header) {
     if (!front->out_of_memory) front_gap(front, header->statement, "loop left out: %s", header->reason);
-    front_forget_assigned(front, header->statement, "changes in a loop that is not affine");
+    front_skip(front, header->statement, "changes in a loop that is not affine");
 }
 
 /* The value that ends the loop, if it is affine and the loop cannot end before its first iteration. */
@@ -276,7 +276,7 @@ void front_for(struct front *front, CXCursor statement, const struct rsc_omp *sh
     struct for_parts parts;
     if (!front_is_for(front, statement)) {
         front_gap(front, statement, "the directive is not followed by a for loop");
-        front_forget_assigned(front, statement, "changes");
+        front_skip(front, statement, "changes");
         return;
     }
     if (!sharing.header && !share) {

@@ -324,26 +324,26 @@ void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statemen
     front->omp_after = omp;
     if (omp->other) {
         front_gap(front, statement, "#pragma omp %.60s is not supported", omp->other);
-        front_forget_assigned(front, statement, "changes");
+        front_skip(front, statement, "changes");
     } else if (omp->bad_clause) {
         front_gap(front, statement, "the clause %.60s is not supported", omp->bad_clause);
-        front_forget_assigned(front, statement, "changes");
+        front_skip(front, statement, "changes");
     } else if (omp->is_parallel && front->in_parallel) {
         front_gap(front, statement, "parallel inside parallel");
-        front_forget_assigned(front, statement, "changes");
+        front_skip(front, statement, "changes");
     } else if ((omp->is_for || omp->is_sections || omp->is_single) && !omp->is_parallel &&
                (front->in_share || front->in_single)) {
         front_gap(front, statement, "a shared loop or single inside a shared loop or single");
-        front_forget_assigned(front, statement, "changes");
+        front_skip(front, statement, "changes");
     } else if (front_copies_read(front, omp, statement, &copies)) {
         front_gap(front, statement, "the copies of %.60s for each thread are not supported", copies.bad);
-        front_forget_assigned(front, statement, "changes");
+        front_skip(front, statement, "changes");
     } else if (front->omp_depth == sizeof front->omp_stack / sizeof *front->omp_stack) {
         front_gap(front, statement, "constructs are nested too deep");
     } else if (omp->reduced && front_reduction_read(front, omp, statement, &reduction)) {
         front_gap(front, statement,
                   "reduction over %.60s: only one array with one dimension of known length is supported", omp->reduced);
-        front_forget_assigned(front, statement, "changes");
+        front_skip(front, statement, "changes");
     } else {
         int shares = omp->is_for || omp->is_sections;
         front->omp_stack[front->omp_depth++] = omp;

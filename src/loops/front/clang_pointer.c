@@ -46,10 +46,29 @@ void front_new_memory(struct front *front, CXCursor variable) {
 
 static int is_fresh(const struct value *value) { return value->kind == VALUE_OPAQUE && value->is_fresh; }
 
+/* Whether a stored value has pointers in it; NULL is none. */
+static int has_pointers(CXType type, const struct value *value) {
+    return type.kind == CXType_Record || value->kind == VALUE_POINTER ||
+           (type.kind == CXType_Pointer && value->kind != VALUE_NUMBER);
+}
+
+void front_store_anywhere(struct front *front, CXType type, const struct value *value) {
+    if (!has_pointers(type, value) || is_fresh(value) || front->stored_any) return;
+    if (type.kind == CXType_Pointer && front_may_be_stored(front, type)) return;
+    front->stores++;
+    if (type.kind != CXType_Pointer || front->stored_count == sizeof front->stored / sizeof *front->stored)
+        front->stored_any = 1;
+    else front->stored[front->stored_count++] = front->clang.getUnqualifiedType(type);
+}
+
+int front_may_be_stored(struct front *front, CXType type) {
+    for (unsigned i = 0; i < front->stored_count; i++)
+        if (front->clang.equalTypes(front->stored[i], front->clang.getUnqualifiedType(type))) return 1;
+    return front->stored_any;
+}
+
 void front_stored(struct front *front, uint32_t array, int64_t offset, CXType type, const struct value *value) {
-    if (type.kind != CXType_Record && value->kind != VALUE_POINTER &&
-        (type.kind != CXType_Pointer || value->kind == VALUE_NUMBER)) /* NULL */
-        return;
+    if (!has_pointers(type, value)) return;
     if (array == UINT32_MAX) return; /* there was no memory for it */
     for (uint32_t i = front->function_arrays; is_fresh(value) && i < front->program->array_count; i++)
         if (front->origin[i].holder == array && front->origin[i].holder_offset == offset)

@@ -151,7 +151,7 @@ static enum CXChildVisitResult look_for_lambda(struct front *front, CXCursor cur
     struct front_size *sizes = rsc_arena_alloc(&front->arena, (count + 1) * sizeof *sizes);
     if (!sizes) return front_no_memory(front), CXChildVisit_Break;
     if (count) memcpy(sizes, front->sizes, count * sizeof *sizes);
-    front_forget_assigned(front, front_body(front, front->calls[0]), "may change before the lambda is called");
+    front_skip(front, front_body(front, front->calls[0]), "may change before the lambda is called");
     look_outside(front, front_body(front, cursor));
     front_undo_to(front, mark);
     if (count) memcpy(front->sizes, sizes, count * sizeof *sizes);
@@ -167,7 +167,7 @@ static void outside_try(struct front *front, CXCursor statement) {
     struct kids kids = front_kids(front, statement);
     if (kids.count) look_outside(front, kids.item[0]);
     size_t mark = front->undo_count;
-    if (kids.count) front_forget_assigned(front, kids.item[0], "depends on an exception");
+    if (kids.count) front_skip(front, kids.item[0], "depends on an exception");
     for (unsigned i = 1; i < kids.count; i++) look_outside(front, front_body(front, kids.item[i]));
     front_undo_to(front, mark);
 }
@@ -210,12 +210,11 @@ static void look_outside(struct front *front, CXCursor statement) {
         __attribute__((fallthrough));
     case CXCursor_SwitchStmt:
     case CXCursor_LabelStmt: /* a goto may lead back to it */
-        if (kind == CXCursor_LabelStmt)
-            front_forget_assigned(front, front_body(front, front->calls[0]), "changes before a goto");
+        if (kind == CXCursor_LabelStmt) front_skip(front, front_body(front, front->calls[0]), "changes before a goto");
         __attribute__((fallthrough));
     case CXCursor_CaseStmt:
     case CXCursor_DefaultStmt:
-        front_forget_assigned(front, statement, "changes in a loop");
+        front_skip(front, statement, "changes in a loop");
         for (unsigned i = 0; i < kids.count; i++)
             if (front->clang.isStatement(front_kind(front, kids.item[i]))) look_outside(front, kids.item[i]);
         break;
@@ -264,7 +263,10 @@ void front_function(struct front *front, CXCursor function) {
     front->call_depth = 1;
     front->binding_count = front->undo_count = front->size_count = 0; /* globals too: other functions change them */
     front->extents_count = 0;
+    front->stored_count = 0;
+    front->stored_any = 0;
     front_find_addresses(front, body);
+    front_find_stores(front, body);
     for (int i = 0; i < front->clang.Cursor_getNumArguments(function); i++)
         front_declare_shape(front, front->clang.Cursor_getArgument(function, (unsigned)i));
     look_outside(front, body);

@@ -228,6 +228,7 @@ static void set_parameters(struct functions *functions, CXCursor function) {
 static int build(struct front *front, CXTranslationUnit unit, const char *path, struct rsc_error *error) {
     struct functions functions = {.front = front};
     int status = 0;
+    front_find_escaped(front);
     front->collecting = 1;
     front->clang.visitChildren(front->clang.getTranslationUnitCursor(unit), collect_calls, &functions);
     front->collecting = 0;
@@ -304,6 +305,9 @@ out:
     free(front->known);
     free(front->pending);
     free(front->sizes);
+    free(front->escaped);
+    free(front->extents);
+    free(front->named);
     free(front);
     return status;
 }

@@ -184,7 +184,7 @@ static void unknown_branch(struct front *front, CXCursor statement, CXCursor bra
         front->at = at;
         if (aside.child_count) front_gap(front, statement, "whether this runs is not affine: %s", reason);
     }
-    front_forget_assigned(front, branch, "depends on data");
+    front_skip(front, branch, "depends on data");
 }
 
 static void if_path(struct front *front, void *data) {
@@ -217,7 +217,7 @@ static void if_path(struct front *front, void *data) {
 
 static void not_a_loop_tree(struct front *front, CXCursor statement, const char *what) {
     front_gap(front, statement, "%s", what);
-    front_forget_assigned(front, statement, "changes");
+    front_skip(front, statement, "changes");
 }
 
 static void while_or_gap(struct front *front, CXCursor statement) {
@@ -246,7 +246,7 @@ void front_statement(struct front *front, CXCursor statement) {
     int at_body = front->at_body;
     front->at_body = 0;
     if (!front->at && (omp || is_loop(front, statement))) { /* of a function that is called outside of regions */
-        front_forget_assigned(front, statement, "changes in a loop");
+        front_skip(front, statement, "changes in a loop");
         front->nesting--;
         front->at_body = at_body;
         return;
