@@ -170,3 +170,35 @@ escaped.c:11:   not affine: loop left out: bound is not affine: left may change 
 $ reusescope loops escaped.c -q --list --set n=5 | head -2
 escaped.c:4: number: sequential, 1 reference in the source
 escaped.c:5: again: sequential, 3 references in the source
+
+# A function whose body is not in the source may return what it is passed; one that allocates returns other memory.
+$ cat > result.c <<'END'
+> #include <stdlib.h>
+> double *f(double *p), *pool_alloc(double *pool, int n), *copy_alloc(const double *p), *my_alloc(int n);
+> double *made(double *like) __attribute__((malloc));
+> struct pool; double *from_alloc(struct pool *, int n);
+> struct ops { double *(*alloc)(double *); };
+> void any(double *p) { double *q = f(p); for (int i = 0; i < 8; i++) q[i] = p[i]; }
+> void pool(double *p) { double *q = pool_alloc(p, 3); for (int i = 0; i < 8; i++) q[i] = p[i]; }
+> void array(void) { double w[8], *q = pool_alloc(w, 3); for (int i = 0; i < 8; i++) q[i] = w[i]; }
+> void by_pointer(double *p, struct ops *o) { double *q = o->alloc(p); for (int i = 0; i < 8; i++) q[i] = p[i]; }
+> void copy(double *p) { double *q = copy_alloc(p); for (int i = 0; i < 8; i++) q[i] = p[i]; }
+> void own(double *p) { double *q = my_alloc(3); for (int i = 0; i < 8; i++) q[i] = p[i]; }
+> void handle(struct pool *p) { double *q = from_alloc(p, 3), *r = from_alloc(p, 3); for (int i = 0; i < 8; i++) q[i] = r[i]; }
+> void larger(double *p) { p = realloc(p, 80); for (int i = 0; i < 8; i++) p[i] = p[i + 1]; }
+> void declared(double *p) { double *q = made(p); for (int i = 0; i < 8; i++) q[i] = p[i]; }
+> END
+$ reusescope loops result.c -q --list
+result.c:6: any: sequential, 1 reference in the source
+result.c:6:   not affine: the result of f is not known (if it allocates, declare it with __attribute__((malloc)))
+result.c:7: pool: sequential, 1 reference in the source
+result.c:7:   not affine: the result of pool_alloc is not known (if it allocates, declare it with __attribute__((malloc)))
+result.c:8: array: sequential, 1 reference in the source
+result.c:8:   not affine: the result of pool_alloc is not known (if it allocates, declare it with __attribute__((malloc)))
+result.c:9: by_pointer: sequential, 1 reference in the source
+result.c:9:   not affine: the result of alloc is not known (if it allocates, declare it with __attribute__((malloc)))
+result.c:10: copy: sequential, 2 references in the source
+result.c:11: own: sequential, 2 references in the source
+result.c:12: handle: sequential, 2 references in the source
+result.c:13: larger: sequential, 2 references in the source
+result.c:14: declared: sequential, 2 references in the source

@@ -395,7 +395,7 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
         value->of_loops = of_loops && strncmp(name, "omp_", 4); /* those depend on the time and the threads */
         return;
     }
-    value->is_fresh = front_allocates(front, callee, name);
+    value->is_fresh = front_allocates(front, call, callee, name);
     if (!value->is_fresh && front_type(front, call).kind == CXType_Pointer)
         value_opaque(
             value, "the result of %.40s is not known (if it allocates, declare it with __attribute__((malloc)))", name);

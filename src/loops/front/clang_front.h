@@ -322,8 +322,11 @@ void front_load(struct front *front, CXCursor cursor, struct value *value);
 void front_store(struct front *front, CXCursor target, const struct value *value, int read_first);
 
 /* clang_pointer.c: what pointers may point to. */
-/* Whether a function that is not followed returns memory that nothing else points to: by its name, or declared so. */
-int front_allocates(struct front *front, CXCursor callee, const char *name);
+/*
+ * Whether a function that is not followed returns memory that nothing else points to: declared so, or by its name, unless
+ * it is passed memory that it may return.
+ */
+int front_allocates(struct front *front, CXCursor call, CXCursor callee, const char *name);
 /* A function's result, if it points to memory that it allocated: other memory in every call. */
 void front_return_fresh(struct front *front, CXCursor definition, struct value *value);
 /* A pointer variable gets new memory: other pointers to the old memory keep that. */

@@ -8,9 +8,27 @@
 
 #include "loops/front/clang_front.h"
 
-int front_allocates(struct front *front, CXCursor callee, const char *name) {
+/* Whether a call passes numbers that it may change: what pool_alloc(pool, n) returns may be in the pool. */
+static int passes_data(struct front *front, CXCursor call) {
+    CXCursor callee = front->clang.getCursorReferenced(call);
+    for (int i = 0; i < front->clang.Cursor_getNumArguments(call); i++) {
+        CXType type = front_type(front, front_strip(front, front->clang.Cursor_getArgument(call, (unsigned)i)));
+        CXType to = front_type(front, front->clang.Cursor_getArgument(callee, (unsigned)i));
+        if (to.kind == CXType_Pointer && front->clang.isConstQualifiedType(front->clang.getPointeeType(to))) continue;
+        if (type.kind == CXType_Pointer) type = front->clang.getCanonicalType(front->clang.getPointeeType(type));
+        else if (!type_is_array(type)) continue;
+        while (type_is_array(type)) type = front->clang.getCanonicalType(front->clang.getArrayElementType(type));
+        if (type_is_integer(type) || type_is_floating(type)) return 1;
+    }
+    return 0;
+}
+
+int front_allocates(struct front *front, CXCursor call, CXCursor callee, const char *name) {
     struct kids kids = front_kids(front, callee);
-    if (strstr(name, "alloc") || strstr(name, "Alloc") || !strcmp(name, "mmap")) return 1;
+    int again = strstr(name, "realloc") || strstr(name, "Realloc"); /* what it is passed is freed */
+    if ((strstr(name, "alloc") || strstr(name, "Alloc") || !strcmp(name, "mmap")) &&
+        (again || !passes_data(front, call)))
+        return 1;
     for (unsigned i = 0; i < kids.count; i++) {
         enum CXCursorKind kind = front_kind(front, kids.item[i]);
         if (kind >= CXCursor_FirstAttr && kind <= CXCursor_LastAttr &&

@@ -67,7 +67,7 @@ static int is_allocation(struct front *front, CXCursor from) {
     CXCursor callee = front->clang.getCursorReferenced(from);
     return front_kind(front, from) == CXCursor_CallExpr &&
            front->clang.Cursor_isNull(front->clang.getCursorDefinition(callee)) &&
-           front_allocates(front, callee, front_name(front, from));
+           front_allocates(front, from, callee, front_name(front, from));
 }
 
 static void skipped_store(struct stores *stores, CXCursor target, const CXCursor *from) {
