@@ -78,6 +78,7 @@ struct rsc_reader_options {
     int salvage;
     int without_pcs, without_events; /* not needed; a reader may deliver them anyway */
     const char *columns; /* csv: which columns there are; NULL: as its header says */
+    int workers; /* threads that may decode; 0: the caller's only */
 };
 
 /* Does a file that starts with these decompressed bytes have this format? `whole`: the file has no more bytes. */

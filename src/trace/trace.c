@@ -121,7 +121,8 @@ static int build(struct rsc_trace *trace, const char *path, const struct rsc_tra
                                               .salvage = options->salvage,
                                               .without_pcs = options->without_pcs,
                                               .without_events = options->without_events,
-                                              .columns = options->columns};
+                                              .columns = options->columns,
+                                              .workers = options->salvage ? 0 : options->decode_ahead};
     const char *format = options->format ? options->format : options->columns ? "csv" : NULL;
     struct rsc_source *source;
     int status = 0;

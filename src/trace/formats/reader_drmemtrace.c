@@ -82,6 +82,13 @@ enum { MARKER_TIME = 2, MARKER_FILE_TYPE = 9, MARKER_INSTRUCTIONS = 11, MARKER_V
 #define TYPE_FEWER_INSTRUCTIONS (0x01u | 0x80u)
 #define TYPE_32_BIT (0x10u | 0x20u)
 
+struct columns {
+    struct rsc_event event[EVENTS_MAX];
+    uint64_t addr[RSC_BATCH_ACCESSES];
+    uint64_t meta[RSC_BATCH_ACCESSES];
+    uint64_t pcs[RSC_BATCH_ACCESSES];
+};
+
 struct drmemtrace_reader {
     struct rsc_source source;
     struct rsc_input *input;
@@ -103,10 +110,7 @@ struct drmemtrace_reader {
     uint32_t count, events;                  /* in the batch being made */
     uint64_t fetches;                        /* in it */
     int fetches_seen;
-    struct rsc_event event[EVENTS_MAX];
-    uint64_t addr[RSC_BATCH_ACCESSES];
-    uint64_t meta[RSC_BATCH_ACCESSES];
-    uint64_t pcs[RSC_BATCH_ACCESSES];
+    struct columns *to, columns[2]; /* its own; the batch before it stays */
     unsigned char bytes[RSC_BATCH_ACCESSES * RECORD_BYTES];
 };
 
@@ -175,16 +179,16 @@ static int add_access(struct drmemtrace_reader *reader, uint64_t addr, uint32_t 
                       struct rsc_error *error) {
     int64_t thread = current_thread(reader, error);
     if (thread < 0) return (int)thread;
-    reader->addr[reader->count] = addr;
-    reader->meta[reader->count] = rsc_meta(size ? size : 1, kind, (uint32_t)thread);
-    reader->pcs[reader->count++] = reader->pc;
+    reader->to->addr[reader->count] = addr;
+    reader->to->meta[reader->count] = rsc_meta(size ? size : 1, kind, (uint32_t)thread);
+    reader->to->pcs[reader->count++] = reader->pc;
     return 0;
 }
 
 static int add_event(struct drmemtrace_reader *reader, enum rsc_event_type type, uint64_t a, struct rsc_error *error) {
     int64_t thread = current_thread(reader, error);
     if (thread < 0) return (int)thread;
-    reader->event[reader->events++] =
+    reader->to->event[reader->events++] =
         (struct rsc_event){.at = reader->count, .type = (uint16_t)type, .thread = (uint32_t)thread, .a = a};
     return 0;
 }
@@ -346,6 +350,7 @@ static int finish(struct drmemtrace_reader *reader) {
 static int drmemtrace_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
     struct drmemtrace_reader *reader = (struct drmemtrace_reader *)source;
     int status = 1;
+    reader->to = &reader->columns[reader->to == reader->columns];
     reader->count = reader->events = 0;
     reader->fetches = 0;
     while (reader->count + BUNDLE_MAX <= RSC_BATCH_ACCESSES && reader->events < EVENTS_MAX) {
@@ -359,10 +364,10 @@ static int drmemtrace_next(struct rsc_source *source, struct rsc_batch *batch, s
     if (reader->filtered & TYPE_FEWER_INSTRUCTIONS) instructions = RSC_UNKNOWN;
     *batch = (struct rsc_batch){.count = reader->count,
                                 .event_count = reader->events,
-                                .addr = reader->addr,
-                                .meta = reader->meta,
-                                .pc = reader->pcs,
-                                .events = reader->event,
+                                .addr = reader->to->addr,
+                                .meta = reader->to->meta,
+                                .pc = reader->to->pcs,
+                                .events = reader->to->event,
                                 .threads = reader->threads.threads,
                                 .thread_count = reader->threads.count,
                                 .instructions = instructions};
@@ -395,6 +400,7 @@ int rsc_drmemtrace_open(struct rsc_source **out, struct rsc_input *input, const 
     struct drmemtrace_reader *reader = calloc(1, sizeof *reader);
     if (!reader) return rsc_fail_memory(error, "drmemtrace reader");
     reader->source.ops = &drmemtrace_ops;
+    reader->source.keeps = 1;
     reader->input = input;
     reader->log = options ? options->log : NULL;
     reader->thread = -1;

@@ -10,10 +10,15 @@
  *
  * The files are drmemtrace.*.trace with any packing, in the folder itself or in the
  * subfolder `trace`; schedules, logs and raw files beside them are not read. All are open
- * at a time: about 1.2 MB each, FILES_MAX at most.
+ * at a time: about 1.5 MB each, FILES_MAX at most.
+ *
+ * With several threads, each file's next batch is unpacked and decoded by one of them
+ * while the batch before it is merged. What a reader warns of comes out with its batch,
+ * so that neither that nor the merged trace depends on the number of threads.
  */
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +26,40 @@
 
 #include "base/fail.h"
 #include "base/grow.h"
+#include "base/pool.h"
 #include "trace/formats/readers.h"
 
 #define FILES_MAX 1000u /* below the usual limit of open files, 1024 */
 #define EVENTS_MAX 1024u
 
+/* A line of a file's reader. */
+struct line {
+    enum rsc_log_level level;
+    char text[512];
+};
+
+/* A file's next batch: its decoder's until it is `done`. */
+struct ahead {
+    int asked, done; /* done: under the reader's lock */
+    int status;
+    struct rsc_batch batch;
+    uint64_t first_time; /* us; UINT64_MAX: none yet */
+    struct rsc_error error;
+    struct line *lines;
+    size_t line_count, line_room;
+};
+
 /* One file. */
 struct lane {
+    struct folder_reader *reader;
     struct rsc_input *input;
     struct rsc_source *source;
+    struct rsc_log log; /* its reader's */
+    struct ahead ahead;
     struct rsc_batch batch;
+    uint64_t first_time;        /* us; that its events count from */
+    struct rsc_thread *threads; /* of the batches so far: the reader's table may move */
+    size_t thread_count, thread_room;
     uint32_t at, event;  /* in it: the next ones */
     uint64_t time;       /* of its last time stamp, ns; before the first one, that of the first */
     uint32_t *numbers;   /* its threads' numbers in the merged trace + 1; 0: not known yet */
@@ -40,8 +69,12 @@ struct lane {
 
 struct folder_reader {
     struct rsc_source source;
+    const struct rsc_log *log;
+    struct rsc_pool *pool; /* decodes; NULL: the merging thread does */
+    pthread_mutex_t lock;
+    pthread_cond_t done;
     struct lane *lanes;
-    size_t lane_count, lane_room;
+    size_t lane_count;
     struct rsc_thread_table threads;
     uint64_t first_time; /* of all files, ns */
     int started;
@@ -90,31 +123,89 @@ static int list_files(const char *folder, char ***paths, size_t *count, struct r
     return status;
 }
 
+static void keep_line(void *user, enum rsc_log_level level, const char *text) {
+    struct ahead *ahead = &((struct lane *)user)->ahead;
+    if (RSC_GROW(ahead->lines, ahead->line_room, ahead->line_count + 1)) return;
+    struct line *line = &ahead->lines[ahead->line_count++];
+    line->level = level;
+    snprintf(line->text, sizeof line->text, "%s", text);
+}
+
 static int open_lane(struct folder_reader *reader, const char *path, const struct rsc_reader_options *options,
                      struct rsc_error *error) {
-    if (RSC_GROW(reader->lanes, reader->lane_room, reader->lane_count + 1)) return rsc_fail_memory(error, "folder");
     struct lane *lane = &reader->lanes[reader->lane_count++];
-    *lane = (struct lane){0};
+    struct rsc_reader_options own = options ? *options : (struct rsc_reader_options){0};
+    lane->reader = reader;
+    lane->log = (struct rsc_log){keep_line, lane};
+    own.log = &lane->log;
     int status = rsc_input_open(&lane->input, path, error);
-    if (!status) status = rsc_drmemtrace_open(&lane->source, lane->input, options, error);
+    if (!status) status = rsc_drmemtrace_open(&lane->source, lane->input, &own, error);
     return status;
+}
+
+/* ---- decoding ---- */
+
+static void decode(void *argument) {
+    struct lane *lane = argument;
+    struct folder_reader *reader = lane->reader;
+    struct ahead *ahead = &lane->ahead;
+    ahead->status = lane->source->ops->next(lane->source, &ahead->batch, &ahead->error);
+    ahead->first_time = rsc_drmemtrace_first_time(lane->source);
+    if (!reader->pool) return;
+    pthread_mutex_lock(&reader->lock);
+    ahead->done = 1;
+    pthread_cond_signal(&reader->done);
+    pthread_mutex_unlock(&reader->lock);
+}
+
+/* Has the file's next batch decoded by another thread, if there is one. */
+static void ask(struct folder_reader *reader, struct lane *lane) {
+    if (!reader->pool || lane->ahead.asked) return;
+    lane->ahead.asked = 1;
+    lane->ahead.done = 0;
+    rsc_pool_submit(reader->pool, decode, lane);
+}
+
+/* The file's next batch. Returns 1, 0 at the end of the file, or negative. */
+static int take_batch(struct folder_reader *reader, struct lane *lane) {
+    struct ahead *ahead = &lane->ahead;
+    ask(reader, lane);
+    if (reader->pool) {
+        pthread_mutex_lock(&reader->lock);
+        while (!ahead->done) pthread_cond_wait(&reader->done, &reader->lock);
+        pthread_mutex_unlock(&reader->lock);
+    } else {
+        decode(lane);
+    }
+    ahead->asked = 0;
+    for (size_t i = 0; i < ahead->line_count; i++)
+        rsc_log_line(reader->log, ahead->lines[i].level, "%s", ahead->lines[i].text);
+    ahead->line_count = 0;
+    lane->batch = ahead->status > 0 ? ahead->batch : (struct rsc_batch){0};
+    lane->first_time = ahead->first_time;
+    if (ahead->status < 0) reader->failure = ahead->error;
+    if (ahead->status <= 0) return ahead->status;
+    size_t before = lane->thread_count;
+    if (RSC_GROW(lane->threads, lane->thread_room, lane->batch.thread_count))
+        return rsc_fail_memory(&reader->failure, "thread table");
+    lane->thread_count = lane->batch.thread_count;
+    for (size_t i = before; i < lane->thread_count; i++) lane->threads[i] = lane->batch.threads[i];
+    ask(reader, lane);
+    return 1;
 }
 
 /* ---- merging ---- */
 
 static uint64_t time_of(const struct lane *lane, const struct rsc_event *event) {
-    return rsc_drmemtrace_first_time(lane->source) * 1000 + event->a;
+    return lane->first_time * 1000 + event->a;
 }
 
 /* The next batch of a file, if the last one was used up. Returns negative if it failed. */
 static int load(struct folder_reader *reader, struct lane *lane) {
     while (!lane->ended && lane->at == lane->batch.count && lane->event == lane->batch.event_count) {
-        int status = lane->source->ops->next(lane->source, &lane->batch, &reader->failure);
+        int status = take_batch(reader, lane);
         lane->at = lane->event = 0;
-        if (status <= 0) {
-            lane->batch = (struct rsc_batch){0};
-            lane->ended = 1;
-        }
+        lane->ended = status <= 0;
         if (status < 0) return status;
     }
     return 0;
@@ -124,6 +215,7 @@ static int load(struct folder_reader *reader, struct lane *lane) {
 static int start(struct folder_reader *reader) {
     reader->started = 1;
     reader->first_time = UINT64_MAX;
+    for (size_t i = 0; i < reader->lane_count; i++) ask(reader, &reader->lanes[i]);
     for (size_t i = 0; i < reader->lane_count; i++) {
         struct lane *lane = &reader->lanes[i];
         int status = load(reader, lane);
@@ -160,7 +252,7 @@ static int64_t number_of(struct folder_reader *reader, struct lane *lane, uint32
         memset(lane->numbers + room, 0, (lane->numbers_room - room) * sizeof *lane->numbers);
     }
     if (!lane->numbers[thread]) {
-        const struct rsc_thread *known = &lane->batch.threads[thread];
+        const struct rsc_thread *known = &lane->threads[thread];
         int64_t number = rsc_thread_number(&reader->threads, known->pid, known->tid);
         if (number < 0) return number;
         lane->numbers[thread] = (uint32_t)number + 1;
@@ -241,10 +333,11 @@ static int folder_next(struct rsc_source *source, struct rsc_batch *batch, struc
     return 1;
 }
 
-/* Counts that filtered files have of their own add up. */
+/* Counts that filtered files have of their own add up. Not while batches are merged. */
 static void folder_info(struct rsc_source *source, struct rsc_trace_info *info) {
     struct folder_reader *reader = (struct folder_reader *)source;
     uint64_t instructions = 0, bytes = 0;
+    if (reader->pool) rsc_pool_wait(reader->pool); /* where one file failed, others are still decoded */
     for (size_t i = 0; i < reader->lane_count; i++) {
         struct rsc_trace_info one = {.instructions = RSC_UNKNOWN};
         struct lane *lane = &reader->lanes[i];
@@ -261,12 +354,17 @@ static void folder_info(struct rsc_source *source, struct rsc_trace_info *info) 
 
 static void folder_close(struct rsc_source *source) {
     struct folder_reader *reader = (struct folder_reader *)source;
+    rsc_pool_free(reader->pool);
     for (size_t i = 0; i < reader->lane_count; i++) {
         struct lane *lane = &reader->lanes[i];
         if (lane->source) lane->source->ops->close(lane->source);
         rsc_input_close(lane->input);
+        free(lane->ahead.lines);
+        free(lane->threads);
         free(lane->numbers);
     }
+    pthread_cond_destroy(&reader->done);
+    pthread_mutex_destroy(&reader->lock);
     rsc_thread_table_free(&reader->threads);
     free(reader->lanes);
     free(reader);
@@ -296,7 +394,15 @@ int rsc_drmemtrace_folder_open(struct rsc_source **out, struct rsc_input *input,
                           name);
     if (!status && count > FILES_MAX)
         status = rsc_fail(error, RSC_ELIMIT, "%s: %zu traces; at most %u are merged", name, count, FILES_MAX);
-    if (reader) reader->source.ops = &folder_ops;
+    if (reader) {
+        reader->source.ops = &folder_ops;
+        reader->log = options ? options->log : NULL;
+        pthread_mutex_init(&reader->lock, NULL);
+        pthread_cond_init(&reader->done, NULL);
+    }
+    if (!status && !(reader->lanes = calloc(count, sizeof *reader->lanes))) status = rsc_fail_memory(error, "folder");
+    if (!status && options && options->workers > 1 && count > 1)
+        status = rsc_pool_new(&reader->pool, (unsigned)options->workers, error);
     for (size_t i = 0; i < count; i++) {
         if (!status) status = open_lane(reader, paths[i], options, error);
         free(paths[i]);
