@@ -3,7 +3,8 @@
 # are beside the tool in the build tree and in LIBDIR/reusescope when installed.
 file(GLOB qemu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/collect/qemu/*.c)
 list(FILTER qemu_sources EXCLUDE REGEX "_preload\\.c$")
-add_library(reusescope_qemu MODULE ${qemu_sources} src/collect/launch/target.c src/runtime/ring/ring_writer.c src/base/fail.c)
+add_library(reusescope_qemu MODULE ${qemu_sources} src/collect/launch/target.c src/runtime/ring/ring_maps.c src/runtime/ring/ring_writer.c
+            src/base/fail.c)
 set_target_properties(reusescope_qemu PROPERTIES OUTPUT_NAME reusescope-qemu)
 target_include_directories(reusescope_qemu PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(reusescope_qemu PRIVATE -ftls-model=initial-exec -fno-sanitize=all)

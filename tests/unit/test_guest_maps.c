@@ -27,6 +27,19 @@ static const char *name_of(const struct rsc_guest_map *map, char *name) {
     return name;
 }
 
+/* Each page of a file by itself, as many as are kept and ten more: those are counted. */
+static void too_many_regions_are_counted(void **state) {
+    (void)state;
+    struct rsc_guest_maps *maps = rsc_guest_maps_new();
+    char line[128];
+    for (uint64_t i = 0; i < 65536 + 10; i++) {
+        snprintf(line, sizeof line, "%llx-%llx r--p 0 00:00 0 /a\n", 4096ull * (i + 1), 4096ull * (i + 2));
+        assert_int_equal(rsc_guest_maps_text(maps, PROCESS + i % 256, 1, line, strlen(line)), 0);
+    }
+    assert_int_equal(rsc_guest_maps_lost(maps), 10);
+    rsc_guest_maps_free(maps);
+}
+
 static void the_stack_is_known_of_a_process_that_is_gone(void **state) {
     struct rsc_guest_maps *maps = rsc_guest_maps_new();
     struct rlimit limit = {.rlim_cur = 8u << 20, .rlim_max = RLIM_INFINITY}, before;
@@ -108,6 +121,7 @@ int main(void) {
         cmocka_unit_test(the_stack_is_known_of_a_process_that_is_gone),
         cmocka_unit_test(bss_ends_where_the_file_says),
         cmocka_unit_test(of_a_guest_nothing_is_taken),
+        cmocka_unit_test(too_many_regions_are_counted),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -442,7 +442,7 @@ void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds) {
 
 void rsc_drain_get_stats(const struct rsc_drain *drain, struct rsc_drain_stats *stats) {
     *stats = drain->stats;
-    stats->notes_lost = drain->ring->notes_lost;
+    stats->maps_lost = drain->ring->notes_lost + rsc_guest_maps_lost(drain->maps);
     for (uint32_t i = 0; i < RSC_RING_SLOTS; i++)
         stats->left +=
             drain->cursors[i].left_generation && drain->cursors[i].left_generation == drain->ring->slots[i].generation;

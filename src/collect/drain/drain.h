@@ -25,7 +25,7 @@ struct rsc_drain_stats {
     uint64_t late;             /* blocks that arrived after a later one had been taken */
     uint64_t threads;
     struct rsc_order_bounds order; /* how well the order of threads is known */
-    uint64_t notes_lost;
+    uint64_t maps_lost; /* reports of what the program mapped */
     int processes_mixed; /* more processes than can be distinguished: the last ones share their addresses */
     uint64_t left; /* threads of children in sessions of their own, still running */
     int overwritten; /* the program wrote over the ring: recording ended then */

@@ -42,6 +42,7 @@ struct first_stack {
 struct rsc_guest_maps {
     struct region *regions;
     size_t count, room, next;
+    uint64_t lost;
     struct rsc_u64_table last; /* index, plus 1, of the last region by process */
     struct first_stack *stacks;
     size_t stack_count;
@@ -64,6 +65,8 @@ void rsc_guest_maps_free(struct rsc_guest_maps *maps) {
     free(maps);
 }
 
+uint64_t rsc_guest_maps_lost(const struct rsc_guest_maps *maps) { return maps->lost; }
+
 /* Whether it is the last region seen at that place. A file may return after another one replaced it. */
 static int known(const struct rsc_guest_maps *maps, const struct region *region) {
     for (size_t i = region->before; i; i = maps->regions[i - 1].before) {
@@ -75,7 +78,10 @@ static int known(const struct rsc_guest_maps *maps, const struct region *region)
 }
 
 static int add_region(struct rsc_guest_maps *maps, struct region region, const char *path) {
-    if (maps->count >= REGIONS_MAX) return 0;
+    if (maps->count >= REGIONS_MAX) {
+        maps->lost++;
+        return 0;
+    }
     if (rsc_u64_table_needs_rebuild(&maps->last) && rsc_u64_table_rebuild(&maps->last) < 0) return RSC_ENOMEM;
     struct rsc_u64_entry *last = rsc_u64_table_find(&maps->last, region.process);
     region.before = last->value;

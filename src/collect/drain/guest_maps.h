@@ -41,6 +41,9 @@ int rsc_guest_maps_stack_at(struct rsc_guest_maps *maps, uint64_t process, uint6
 /* Queues the region of a thread's stack pointer as "[stack:TID]"; found in /proc/PID/maps while the process lives. */
 int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid, uint64_t stack_pointer);
 
+/* How often a region was left out, as there were too many. */
+uint64_t rsc_guest_maps_lost(const struct rsc_guest_maps *maps);
+
 /* The next queued region, or NULL. Valid until the next call. */
 const struct rsc_guest_map *rsc_guest_maps_next(struct rsc_guest_maps *maps);
 

@@ -133,6 +133,10 @@ void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_fac
     if (ring->crowded_out)
         rsc_facts_add(facts, "warning: %u threads were not seen: more than %u at a time", ring->crowded_out,
                       rsc_ring_slots(ring));
+    if (stats->maps_lost)
+        rsc_facts_add(facts,
+                      "warning: %llu reports of mapped files were lost: code and data in these files have no names",
+                      (unsigned long long)stats->maps_lost);
     if (stats->processes_mixed)
         rsc_facts_add(
             facts, "warning: more than 65535 processes: the memory of those after the first 65534 is counted as one");

@@ -325,7 +325,7 @@ static void start_program(const struct rsc_follow_call *call) {
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
     const struct rsc_guest_syscalls *calls = rsc_guest_syscalls(plugin.guest);
-    (void)id, (void)vcpu, (void)a6, (void)a7, (void)a8;
+    (void)id, (void)vcpu, (void)a7, (void)a8;
     if (!thread.attached) rsc_words_attach();
     if (number == calls->getpid && a1 == RSC_GUEST_CALL_MAGIC) {
         if (!plugin.recording) return;
@@ -333,7 +333,14 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         if (a2 == RSC_GUEST_FREE) rsc_words_put(a3, rsc_record_word(RSC_RECORD_FREE, 1, 0));
         return;
     }
-    thread.mmap_fd = number == calls->mmap && (a3 & 4) ? (int64_t)(int32_t)a5 : -1;
+    /* The dynamic linker's MAP_DENYWRITE: what it maps of a library is reported with its code. */
+    const int loads = number == calls->mmap && !(a3 & PROT_EXEC) && (a4 & MAP_DENYWRITE);
+    thread.mapping =
+        (struct rsc_qemu_mapping){.bytes = a2,
+                                  .offset = a6,
+                                  .fd = number != calls->mmap || loads || (a4 & MAP_ANONYMOUS) ? -1 : (int)a5,
+                                  .writable = (a3 & PROT_WRITE) != 0,
+                                  .executable = (a3 & PROT_EXEC) != 0};
     const int starts_program = number == calls->execve || number == calls->execveat;
     if (number == calls->execve) start_program(&(struct rsc_follow_call){AT_FDCWD, a1, a2, a3, 0});
     if (number == calls->execveat) start_program(&(struct rsc_follow_call){(int)a1, a2, a3, a4, (int)a5});
@@ -349,9 +356,11 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
     if (number == calls->execve || number == calls->execveat) /* it failed: nothing was started */
         __atomic_fetch_sub(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
     if (plugin.strict && thread.attached && !thread.closed) rsc_turn_take();
-    if (thread.mmap_fd < 0) return;
-    thread.mmap_fd = -1;
-    if (result >= 0 || result < -4095) rsc_words_note_maps();
+    const struct rsc_qemu_mapping mapped = thread.mapping;
+    thread.mapping.fd = -1;
+    if (mapped.fd < 0 || (result < 0 && result >= -4095)) return;
+    if (mapped.executable) rsc_words_note_maps();
+    else rsc_words_note_file((uint64_t)result, &mapped);
 }
 
 static void at_exit(qemu_plugin_id_t id, void *user) {

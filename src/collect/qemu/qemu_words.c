@@ -2,7 +2,9 @@
 #include "collect/qemu/qemu_words.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -31,19 +33,32 @@ static pthread_key_t thread_end_key;
 /* ---- threads and processes ---- */
 
 static pthread_mutex_t maps_lock = PTHREAD_MUTEX_INITIALIZER;
-void rsc_words_note_maps(void) {
-    static char text[1 << 19];
-    size_t used = 0;
-    ssize_t got = 0;
-    pthread_mutex_lock(&maps_lock);
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && used < sizeof text && (got = read(fd, text + used, sizeof text - used)) > 0) used += (size_t)got;
-    if (fd >= 0) close(fd);
-    uint64_t process = rsc_process_id(plugin.image, (uint32_t)getpid()), end = 0;
-    if (used) end = rsc_ring_note(plugin.ring, RSC_NOTE_MAPS, process, text, (uint32_t)used);
-    pthread_mutex_unlock(&maps_lock);
+
+static uint64_t process_id(void) { return rsc_process_id(plugin.image, (uint32_t)getpid()); }
+
+static void mark_note(uint64_t end) {
     thread.current = sink;
     if (end && !thread.closed) rsc_ring_put(&thread.writer, 1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
+}
+
+void rsc_words_note_maps(void) {
+    static char text[1 << 19];
+    pthread_mutex_lock(&maps_lock);
+    uint64_t end = rsc_ring_note_maps(plugin.ring, RSC_NOTE_MAPS, process_id(), text, sizeof text);
+    pthread_mutex_unlock(&maps_lock);
+    mark_note(end);
+}
+
+void rsc_words_note_file(uint64_t start, const struct rsc_qemu_mapping *mapped) {
+    char link[64], path[4096], text[4096 + 128];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", mapped->fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length <= 0 || path[0] != '/') return;
+    path[length] = 0;
+    int bytes = snprintf(text, sizeof text, "%" PRIx64 "-%" PRIx64 " r%c-p %" PRIx64 " 00:00 0 %s\n", start,
+                         start + ((mapped->bytes + 4095) & ~UINT64_C(4095)), mapped->writable ? 'w' : '-',
+                         mapped->offset, path);
+    mark_note(rsc_ring_note(plugin.ring, RSC_NOTE_MAPS, process_id(), text, (uint32_t)bytes));
 }
 
 int rsc_words_publish(void) {
@@ -60,7 +75,7 @@ void rsc_words_attach(void) {
     uint64_t counted = thread.writer.instructions; /* before the first access */
     if (thread.closed) return;
     thread.attached = 1;
-    thread.mmap_fd = -1;
+    thread.mapping.fd = -1;
     if (rsc_ring_attach(&thread.writer, plugin.ring, (uint32_t)getpid(), (uint32_t)syscall(SYS_gettid)) < 0)
         thread.closed = 1;
     else thread.writer.slot->image = plugin.image;

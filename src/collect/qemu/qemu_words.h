@@ -69,13 +69,19 @@ extern struct rsc_qemu {
     uint64_t passed; /* instructions counted towards skip or length */
 } plugin;
 
+/* A file that the program maps, if `fd` is not negative. */
+struct rsc_qemu_mapping {
+    uint64_t bytes, offset;
+    int fd, writable, executable;
+};
+
 extern __thread struct rsc_qemu_thread {
     struct rsc_ring_writer writer;
     uint64_t *current; /* start of the running block, followed by its fixed words; or the sink */
     int attached, closed;
     const struct rsc_qemu_block *before; /* the block that just ran; not updated where blocks have no callback */
     uint64_t uncounted;        /* instructions not yet added to plugin.passed */
-    int64_t mmap_fd;           /* of the current mmap; -1: none that matters */
+    struct rsc_qemu_mapping mapping; /* that the thread is asking for */
     struct rsc_qemu_region region;
     uint32_t slow; /* this many words still take the slow path, which notes their time */
     uint64_t spun_ns; /* when that was last requested by a loop that waits */
@@ -125,6 +131,9 @@ void rsc_words_spin(void);
 
 /* Sends a copy of /proc/self/maps to the parent: what is loaded where. */
 void rsc_words_note_maps(void);
+
+/* Reports a file that the program has just mapped. */
+void rsc_words_note_file(uint64_t start, const struct rsc_qemu_mapping *mapped);
 
 /* Writes a record. */
 void rsc_words_put(uint64_t addr, uint64_t word);

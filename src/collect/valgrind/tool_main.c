@@ -19,6 +19,8 @@
 #include "collect/valgrind/tool_state.h"
 #include "collect/valgrind/tool_schedule.h"
 
+#define MAP_DENYWRITE 0x800 /* what the dynamic linker maps libraries with */
+
 /* Of Valgrind's core; its header is not packaged. */
 extern Bool VG_(clo_trace_children);
 
@@ -220,7 +222,9 @@ static void after_call(ThreadId thread, UInt number, UWord *args, UInt count, Sy
     if (number == calls->clone && sr_isError(result)) rsc_schedule_not_created();
     rsc_schedule_called(thread);
     if (number == calls->execve || number == calls->execveat) after_exec();
-    if (number == CALL_MMAP && !sr_isError(result) && (Int)args[4] >= 0) rsc_tool.maps_changed = 1;
+    if (number != CALL_MMAP || sr_isError(result) || (args[3] & VKI_MAP_ANONYMOUS)) return;
+    if (args[3] & MAP_DENYWRITE) rsc_tool.maps_changed = 1;
+    else rsc_tool_note_file(sr_Res(result));
 }
 
 /* ---- children ---- */

@@ -86,6 +86,9 @@ void rsc_tool_put(uint64_t addr, uint64_t word);
 /* Reports what is mapped, if that has changed. */
 void rsc_tool_note_maps(void);
 
+/* Reports the file that was mapped there just now. */
+void rsc_tool_note_file(Addr start);
+
 /* Client code of this thread begins or stops running. */
 void rsc_tool_resume(ThreadId thread);
 void rsc_tool_pause(ThreadId thread);

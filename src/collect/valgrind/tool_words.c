@@ -5,6 +5,7 @@
 #include <pub_tool_libcprint.h>
 #include <pub_tool_libcproc.h>
 #include <pub_tool_machine.h>
+#include <pub_tool_mallocfree.h>
 #include <libvex_guest_amd64.h>
 
 #include "collect/valgrind/tool_state.h"
@@ -13,8 +14,7 @@
 void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
 SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, Off64T offset);
 
-#define MAPS_BYTES (1u << 19)
-#define SEGMENTS_MOST 8192
+#define MAPS_BYTES (1u << 16) /* of a note; a line has up to 8 KiB */
 #define RAW_WORDS_LOOKED 2048u /* then slot->raw is looked at: 16 KiB, which stay in the first cache */
 
 struct rsc_tool rsc_tool;
@@ -181,28 +181,52 @@ static UInt put_line(HChar *text, UInt room, Addr start, Addr end, int read, int
                          write ? 'w' : '-', execute ? 'x' : '-', (ULong)offset, name ? name : "");
 }
 
-/* The program's own memory, in the form of /proc/PID/maps. */
-static UInt list_maps(HChar *text) {
-    static Addr starts[SEGMENTS_MOST];
-    UInt used = 0;
-    Int count = VG_(am_get_segment_starts)(SkFileC | SkAnonC | SkShmC, starts, SEGMENTS_MOST);
-    for (Int i = 0; i < count && used + 8192 < MAPS_BYTES; i++) {
+static HChar text[MAPS_BYTES];
+static UInt used;
+
+static UInt put_segment(const NSegment *segment) {
+    const HChar *name = segment->kind == SkFileC ? VG_(am_get_filename)(segment) : NULL;
+    return put_line(text + used, MAPS_BYTES - used, segment->start, segment->end + 1, segment->hasR, segment->hasW,
+                    segment->hasX, name ? (uint64_t)segment->offset : 0, name);
+}
+
+/* Leaves the text as a note, for which the parent sees a record. */
+static void leave_note(void) {
+    uint64_t process = rsc_process_id(rsc_tool.image, (uint32_t)VG_(getpid)());
+    uint64_t end = rsc_ring_note(rsc_tool.ring, RSC_NOTE_NATIVE_MAPS, process, text, used);
+    used = 0;
+    if (end) rsc_tool_put(1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
+}
+
+/*
+ * The program's own memory, in the form of /proc/PID/maps. A note ends before a file, so that a file's .bss, which has no
+ * name, stays with it.
+ */
+void rsc_tool_note_maps(void) {
+    static Addr *starts;
+    static Int room = 1024;
+    Int count;
+    if (!rsc_tool.maps_changed || !rsc_tool.recording) return;
+    rsc_tool.maps_changed = 0;
+    if (!starts) starts = VG_(malloc)("reusescope.segments", (SizeT)room * sizeof *starts);
+    while ((count = VG_(am_get_segment_starts)(SkFileC | SkAnonC | SkShmC, starts, room)) < 0) {
+        room = 2 * -count;
+        starts = VG_(realloc)("reusescope.segments", starts, (SizeT)room * sizeof *starts);
+    }
+    for (Int i = 0; i < count; i++) {
         const NSegment *segment = VG_(am_find_nsegment)(starts[i]);
         if (!segment) continue;
-        const HChar *name = segment->kind == SkFileC ? VG_(am_get_filename)(segment) : NULL;
-        used += put_line(text + used, MAPS_BYTES - used, segment->start, segment->end + 1, segment->hasR, segment->hasW,
-                         segment->hasX, segment->kind == SkFileC ? (uint64_t)segment->offset : 0, name);
+        if (used + 8192 > MAPS_BYTES || (used > MAPS_BYTES / 2 && segment->kind == SkFileC)) leave_note();
+        used += put_segment(segment);
     }
     Addr top = VG_(thread_get_stack_max)(1);
     if (top) used += put_line(text + used, MAPS_BYTES - used, top & ~4095ul, (top | 4095) + 1, 1, 1, 0, 0, "[stack]");
-    return used;
+    leave_note();
 }
 
-void rsc_tool_note_maps(void) {
-    static HChar text[MAPS_BYTES];
-    if (!rsc_tool.maps_changed || !rsc_tool.recording) return;
-    rsc_tool.maps_changed = 0;
-    uint64_t process = rsc_process_id(rsc_tool.image, (uint32_t)VG_(getpid)());
-    uint64_t end = rsc_ring_note(rsc_tool.ring, RSC_NOTE_NATIVE_MAPS, process, text, list_maps(text));
-    if (end) rsc_tool_put(1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
+void rsc_tool_note_file(Addr start) {
+    const NSegment *segment = VG_(am_find_nsegment)(start);
+    if (!rsc_tool.recording || !segment || segment->kind != SkFileC) return;
+    used = put_segment(segment);
+    leave_note();
 }

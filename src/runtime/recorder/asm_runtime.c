@@ -113,22 +113,20 @@ static void not_busy(int was_busy) {
 
 static uint64_t process_id(void) { return rsc_process_id(process.image, process.pid); }
 
-/* Leaves a note, and a record that marks its place among the thread's records. */
-static void leave_note(enum rsc_note_type type, const void *data, size_t bytes) {
-    uint64_t end = rsc_ring_note(process.ring, type, process_id(), data, (uint32_t)bytes);
+/* A record that marks the place of a note among the thread's records. */
+static void mark_note(uint64_t end) {
     if (end && rsc_asm_sampling) rsc_asm_tell(1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
     else if (end && rsc_asm_local.recording) rsc_asm_put(1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
 }
 
+static void leave_note(enum rsc_note_type type, const void *data, size_t bytes) {
+    mark_note(rsc_ring_note(process.ring, type, process_id(), data, (uint32_t)bytes));
+}
+
 static void note_maps(void) {
     char *text = mmap(NULL, MAPS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    size_t used = 0;
-    ssize_t got;
     if (text == MAP_FAILED) return;
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && used < MAPS_BYTES && (got = read(fd, text + used, MAPS_BYTES - used)) > 0) used += (size_t)got;
-    if (fd >= 0) close(fd);
-    if (used) leave_note(RSC_NOTE_NATIVE_MAPS, text, used);
+    mark_note(rsc_ring_note_maps(process.ring, RSC_NOTE_NATIVE_MAPS, process_id(), text, MAPS_BYTES));
     munmap(text, MAPS_BYTES);
 }
 

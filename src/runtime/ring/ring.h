@@ -373,4 +373,10 @@ uint64_t *rsc_ring_plan(struct rsc_ring *ring, uint32_t words);
 uint64_t rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t process, const void *data,
                        uint32_t bytes);
 
+/*
+ * Leaves notes of all that this process has mapped. `text`: room for a part of it, more than two lines. Returns what
+ * rsc_ring_note() does for the last one that was not dropped. ring_maps.c
+ */
+uint64_t rsc_ring_note_maps(struct rsc_ring *ring, enum rsc_note_type type, uint64_t process, char *text, size_t room);
+
 #endif

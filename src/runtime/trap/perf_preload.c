@@ -241,15 +241,9 @@ RSC_INTERPOSE(plain_handler, signal, (int number, plain_handler handler)) {
 
 static void note_maps(void) {
     char *text = mmap(NULL, MAPS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    size_t used = 0;
-    ssize_t got;
     if (text == MAP_FAILED) return;
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && used < MAPS_BYTES && (got = read(fd, text + used, MAPS_BYTES - used)) > 0) used += (size_t)got;
-    if (fd >= 0) close(fd);
-    if (used)
-        rsc_ring_note(process.ring, RSC_NOTE_NATIVE_MAPS, rsc_process_id(process.image, (uint32_t)getpid()), text,
-                      (uint32_t)used);
+    rsc_ring_note_maps(process.ring, RSC_NOTE_NATIVE_MAPS, rsc_process_id(process.image, (uint32_t)getpid()), text,
+                       MAPS_BYTES);
     munmap(text, MAPS_BYTES);
 }
 
