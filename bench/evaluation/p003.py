@@ -3,7 +3,7 @@ import json
 import os
 import statistics
 
-from plan import Plot, Row, at_least, at_most, count, experiment, line_of, number, percent, rows_of, table, times, values_of
+from plan import Plot, Row, at_least, at_most, by_run, count, experiment, line_of, number, percent, rows_of, table, times, values_of
 
 PLACE = "Paper 003"
 TUNED = "dev traces of bench/featherlight-traces only; the tables are of its held ones"
@@ -80,8 +80,8 @@ def overhead(run):
                 run.put(f"{kernel}/{rate}", "times", found["made"]["overhead"] if not isinstance(found["made"]["overhead"], dict) else found["made"]["overhead"]["slowdown"])
 
 
-@experiment("003.cases", tiny={"examples": ["sums"], "rounds": 1}, quick={"examples": ["fusion", "interchange", "tiling", "records", "list"], "rounds": 3},
-            full={"examples": ["fusion", "interchange", "tiling", "records", "list", "transpose"], "rounds": 7}, needs=("gcc",))
+@experiment("003.cases", tiny={"examples": ["sums"], "rounds": 1}, quick={"examples": ["fusion", "interchange", "tiling", "records", "list", "transpose"], "rounds": 3},
+            full={"examples": [], "rounds": 7}, needs=("gcc", "watching"))
 def cases(run):
     """Programs made faster by the advice, before and after"""
     run.bench("advice-examples", run.size["rounds"], *run.size["examples"], script=True)
@@ -118,10 +118,28 @@ table("003.table-III", "Table III: distances at percentiles", PLACE + ", Table I
     Row(f"{share} % of reuses, {name}, {kind}", PERCENTILES[share][at], lambda r, s=share, k=kind, p=pick: percentile(r, s, k, p), words, None,
         "ends of the paper's bins; other programs, so only estimated against exact can be compared")
     for share in PERCENTILES for at, (name, pick) in enumerate((("max", max), ("median", statistics.median))) for kind in ("exact", "estimated")], TUNED, (), ["003.accuracy"])
-CASES = "LULESH 1.54x, botsspar 3.45x, backprop 1.52x, srad_v1 1.80x, sweep3d 1.04x"
-table("003.table-IV", "Table IV: programs made faster by the advice", PLACE + ", Table IV, section VI-B", lambda result: [
-    Row(example, CASES if at == 0 else "", ("003.cases", example, "times"), times, at_least(1.04, times), "programs of examples/advice, changed as `advise` says")
-    for at, example in enumerate(rows_of(result, "003.cases"))], "the examples were written to show the advice", (), ["003.cases"])
+CASES = "5 of 5: LULESH 1.54x, botsspar 3.45x, backprop 1.52x, srad_v1 1.80x, sweep3d 1.04x"
+FASTER = 1.04  # the least gain of the paper's
+
+
+def faster(result):
+    """Of each run: how many programs gain as much as the paper's least."""
+    each = [by_run(result, "003.cases", example, "times") for example in rows_of(result, "003.cases")]
+    return [sum(one.get(seed, 0) >= FASTER for one in each) for seed in dict.fromkeys(seed for one in each for seed in one)]
+
+
+def case_rows(result):
+    out = [Row(f"programs made {times(FASTER)} as fast or faster", CASES, faster, number, at_least(5, number), "programs of examples/advice, changed as `advise` says")]
+    for example in rows_of(result, "003.cases"):
+        out += [Row(f"{example}: {name}", "", ("003.cases", example, column), show, at_least(FASTER, times) if column == "times" else None, note if example == "tiling" and column == "times" else "")
+                for name, column, show, note in (
+                    ("seconds before", "seconds before", number, ""), ("seconds after", "seconds after", number, ""),
+                    ("times as fast", "times", times, "where it is not met: the walk that tiles cut is in order, and the processor fetches it ahead; transpose has tiles too"),
+                    ("misses, times fewer", "misses", times, ""))]
+    return out
+
+
+table("003.table-IV", "Table IV: programs made faster by the advice", PLACE + ", Table IV, section VI-B", case_rows, "all of them: they were written to show the advice", (), ["003.cases"])
 
 
 def diagnosis(column):

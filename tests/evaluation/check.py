@@ -112,6 +112,14 @@ with tempfile.TemporaryDirectory() as folder:
         run["numbers"] = [[row, column, 7 if row == "figure 1, B" else value] for row, column, value in run["numbers"]]
     other = rendered(changed, folder)[0]
     check("| B, private stacks | 1 | 7 (the same in 3 runs) | 1 exactly | no |" in other, "a changed number does not show, or meets its bar")
+    # Programs made faster: seconds, and how many.
+    cases = copy.deepcopy(stored)
+    for run in cases["experiments"]["003.cases"]["runs"]:
+        run["numbers"] = [["tiling", "seconds before", 2], ["tiling", "seconds after", 2.04], ["tiling", "times", 0.98], ["list", "times", 30]]
+    other = rendered(cases, folder)[0]
+    check("| tiling: seconds before |  | 2 (the same" in other and "| tiling: seconds after |  | 2.04 (the same" in other, "seconds before and after do not show")
+    check("| tiling: times as fast |  | 0.98x (the same in 3 runs) | at least 1.04x | no |" in other, "a case that is no faster counts as met")
+    check("1.04x as fast or faster |" in other and "| 1 (the same in 3 runs) | at least 5 | no |" in other, "the number of cases made faster is not judged")
     # Parts of another machine's result; each run's machine and version, and the commands of all.
     elsewhere = copy.deepcopy(stored)
     elsewhere["experiments"]["000.hand"]["runs"][1]["machine"]["processor"] = "another processor"
