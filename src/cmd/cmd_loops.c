@@ -377,15 +377,25 @@ static void list_loops(const struct request *request, const uint32_t *regions) {
     }
 }
 
-/* A loop that is too large has that as its gap; the others are analysed. */
-static int leave_out(struct rsc_loops_found *loop, struct rsc_error *error) {
+/* Errors that are about one loop, and leave the others as they are. */
+static int is_about_loop(int status) { return status == RSC_ELIMIT || status == RSC_EUNSUPPORTED; }
+
+/* A loop that is too large, or has a reference that the models do not take, has that as its gap; the others are analysed. */
+static int leave_out(struct rsc_loops_found *loop, const struct rsc_loop_region *region, struct rsc_error *error) {
     struct rsc_loops_gap *larger = realloc(loop->gap, (loop->gap_count + 1) * sizeof *larger);
+    const char *why = error->message;
+    size_t place = region->file ? strlen(region->file) : 0;
+    unsigned line = loop->line;
+    int used = 0;
     if (!larger) return rsc_fail_memory(error, "results");
     rsc_loops_drop_variant(loop);
-    snprintf(loop->too_large, sizeof loop->too_large, "%.255s", error->message);
+    if (place && !strncmp(why, region->file, place) && sscanf(why + place, ":%u: %n", &line, &used) == 1 && used)
+        why += place + (size_t)used; /* the gap has a place of its own */
+    snprintf(loop->refused, sizeof loop->refused, "%.255s", why);
+    loop->refusal = error->code;
     loop->gap = larger;
     loop->gap[loop->gap_count++] =
-        (struct rsc_loops_gap){.file = loop->file, .line = loop->line, .text = "", .reason = loop->too_large};
+        (struct rsc_loops_gap){.file = loop->file, .line = line, .text = "", .reason = loop->refused};
     return 0;
 }
 
@@ -400,7 +410,7 @@ static int ask_all(struct request *request, struct rsc_loops_found *loop, uint32
             note_left_out(loop, "what if %s", request->what_if[i].what);
             request->what_if[i].applied++; /* the loop might have allowed it: no error */
             status = 0;
-        } else if (status == RSC_EINVAL || status == RSC_ELIMIT) {
+        } else if (status == RSC_EINVAL || is_about_loop(status)) {
             rsc_loops_drop_variant(loop);
             if (!request->what_if[i].refused++) request->what_if[i].why = *error;
             status = 0;
@@ -430,10 +440,10 @@ static int analyse(struct request *request, const uint32_t *regions, struct rsc_
         struct rsc_loops_found *loop = &request->findings.loop[l];
         if (loop->gap_count && !request->skip) continue;
         status = add_variant(request, loop, regions[l], NULL, error);
-        if (status == RSC_ELIMIT) {
+        if (is_about_loop(status)) {
             if (request->watch.stopped)
                 rsc_fail(error, RSC_ELIMIT, "%s: out of time (--max-seconds %g)", loop->name, request->seconds_max);
-            status = leave_out(loop, error);
+            status = leave_out(loop, &request->program->region[regions[l]], error);
         } else if (!status) status = ask_all(request, loop, regions[l], error);
     }
     rsc_progress_end(request->session);
@@ -449,7 +459,8 @@ static int nothing_analysed(const struct rsc_loops_findings *findings, struct rs
         if (findings->loop[i].variant_count) return 0;
     const struct rsc_loops_found *first = &findings->loop[0];
     const struct rsc_loops_gap *gap = &first->gap[0];
-    if (*first->too_large) return rsc_fail(error, RSC_ELIMIT, "%s", first->too_large);
+    if (first->refusal == RSC_ELIMIT) return rsc_fail(error, first->refusal, "%s", first->refused);
+    if (first->refusal) return rsc_fail(error, first->refusal, "%s:%u: %s", gap->file, gap->line, first->refused);
     return rsc_fail(error, RSC_EFORMAT, "%s:%u: %s (--skip-nonaffine analyses without it; --list shows all)",
                     gap->file ? gap->file : first->file, gap->line, gap->reason);
 }

@@ -107,8 +107,10 @@ struct rsc_loops_found {
     uint32_t line;
     int aside;            /* it initialises or prints data: left out of the text, unless asked for */
     char schedule[256];   /* "static", "dynamic,4", "sequential"; several different ones joined by "; " */
-    char too_large[256];  /* the gap of a loop that is too large to analyse; else empty */
-    char left_out[256];   /* "16 threads, what if chunk=4": what time did not suffice for; else empty */
+    char
+        refused[256]; /* the gap of a loop that the models do not take: it is too large, or a reference crosses lines */
+    int refusal; /* its RSC_E...; 0: none */
+    char left_out[256]; /* "16 threads, what if chunk=4": what time did not suffice for; else empty */
     struct rsc_loops_gap *gap; /* owned */
     size_t gap_count;
     struct rsc_loops_gap *assumed; /* owned */

@@ -435,3 +435,25 @@ reusescope: references.cc:5: add changes a number through a reference, which is 
 reusescope: references.cc:6: subscript k is not affine: k changes in the loop at line 6 (--skip-nonaffine analyses without it; --list shows all)
 reusescope: references.cc:7: loop left out: bound is not affine: n may change in a call at line 7 (--skip-nonaffine analyses without it; --list shows all)
 [1]
+
+# So is one with a reference that may cross a line, and one whose subscripts are too large.
+$ printf 'struct odd { char c[12]; double d[8]; } __attribute__((packed));\nstruct odd o[64]; double a[64]; extern double big[];\nvoid crossing(void) { for (int i = 0; i < 64; i++) o[i].d[1] = 1; }\nvoid far(void) { for (long i = 0; i < 1000000000; i++) big[i * 1000000000L] = 1; }\nvoid good(void) { for (int i = 0; i < 64; i++) a[i] = 1; }\n' > cross.c; reusescope loops cross.c -t 1 | grep 'cross.c\|not analysed\|references,'
+cross.c:3  crossing, sequential
+  not analysed for these (1):
+    cross.c:3: an access of 8 bytes to o may cross a line of 64 bytes: the models count one line per access
+cross.c:4  far, sequential
+  not analysed for these (1, not affine):
+    cross.c:4: a subscript's value is too large (2^56 bytes are the most)
+cross.c:5  good, sequential
+  64 references, 8 lines of 64 B (512 B); drift
+$ reusescope loops cross.c -t 1 --loop 3
+reusescope: cross.c:3: an access of 8 bytes to o may cross a line of 64 bytes: the models count one line per access
+[1]
+$ reusescope loops cross.c -t 1 --loop 4
+reusescope: cross.c:4: a subscript's value is too large (2^56 bytes are the most) (--skip-nonaffine analyses without it; --list shows all)
+[1]
+$ reusescope loops cross.c -t 1 --skip-nonaffine --loop 4
+cross.c:4  far, sequential
+  analysed without these (1, not affine):
+    cross.c:4: a subscript's value is too large (2^56 bytes are the most)
+  0 references, 0 lines of 64 B (0 B)

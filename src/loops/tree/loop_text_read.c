@@ -403,7 +403,7 @@ int rsc_loop_text_read(const char *text, size_t bytes, const char *name, struct 
         reader->setting_count = setting_count;
         status = whole(reader);
     }
-    if (!status) status = rsc_loop_seal(made, name, error);
+    if (!status) status = rsc_loop_seal_each(made, name, error);
     free(reader);
     if (!status) *program = made;
     else rsc_loop_program_free(made);

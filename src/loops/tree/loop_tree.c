@@ -159,10 +159,14 @@ struct walk {
     int in_single;
     uint32_t collapse_left; /* loops below that are split together with one above */
     uint32_t nesting; /* nodes around this one, all kinds */
+    const struct rsc_loop_node *bad; /* what an error is about */
+    const char *what;
 };
 
 static int fail(struct walk *walk, const struct rsc_loop_node *node, int code, const char *what) {
     const char *file = node->file ? node->file : walk->region->file;
+    walk->bad = node;
+    walk->what = what;
     if (node->line && (!file || !strcmp(file, walk->name)))
         return rsc_fail(walk->error, code, "%s:%u: %s", walk->name, node->line, what);
     if (node->line) return rsc_fail(walk->error, code, "%s: %s:%u: %s", walk->name, file, node->line, what);
@@ -419,7 +423,17 @@ static int declared_bytes(struct rsc_loop_array *array) {
     return 0;
 }
 
-int rsc_loop_seal(struct rsc_loop_program *program, const char *name, struct rsc_error *error) {
+/* A region that is too large has that as its gap, and is empty. */
+static int leave_out(struct walk *walk, struct rsc_loop_region *region) {
+    struct rsc_loop_gap gap = {
+        .file = walk->bad->file, .line = walk->bad->line, .reason = walk->what, .text = walk->bad->text};
+    region->root->child_count = 0;
+    region->node_count = region->reference_count = 0;
+    if (rsc_loop_add_gap(walk->program, region, &gap)) return rsc_fail_memory(walk->error, "loop tree");
+    return seal_node(walk, region->root);
+}
+
+static int seal(struct rsc_loop_program *program, const char *name, int leaves_out, struct rsc_error *error) {
     for (uint32_t i = 0; i < program->array_count; i++)
         if (declared_bytes(&program->array[i]))
             return rsc_fail(error, RSC_ELIMIT, "%s: array %.60s is too large (2^56 bytes are the most)", name,
@@ -429,6 +443,11 @@ int rsc_loop_seal(struct rsc_loop_program *program, const char *name, struct rsc
         struct walk walk = {.program = program, .region = region, .name = name, .error = error};
         region->node_count = region->reference_count = region->depth_max = 0;
         int status = seal_node(&walk, region->root);
+        if (status == RSC_ELIMIT && leaves_out && walk.what) {
+            walk = (struct walk){
+                .program = program, .region = region, .name = name, .error = error, .bad = walk.bad, .what = walk.what};
+            status = leave_out(&walk, region);
+        }
         if (status) return status;
         region->node = rsc_arena_alloc(&program->arena, region->node_count * sizeof *region->node);
         if (!region->node) return rsc_fail_memory(error, "loop tree");
@@ -436,4 +455,12 @@ int rsc_loop_seal(struct rsc_loop_program *program, const char *name, struct rsc
     }
     program->sealed = 1;
     return 0;
+}
+
+int rsc_loop_seal(struct rsc_loop_program *program, const char *name, struct rsc_error *error) {
+    return seal(program, name, 0, error);
+}
+
+int rsc_loop_seal_each(struct rsc_loop_program *program, const char *name, struct rsc_error *error) {
+    return seal(program, name, program->region_count > 1, error);
 }

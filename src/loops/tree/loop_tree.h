@@ -223,6 +223,8 @@ int rsc_loop_add_gap(struct rsc_loop_program *program, struct rsc_loop_region *r
  * values could exceed RSC_LOOP_VALUE_MAX, RSC_ENOMEM.
  */
 int rsc_loop_seal(struct rsc_loop_program *program, const char *name, struct rsc_error *error);
+/* The same, but of several regions one with values that are too large becomes empty and has that as its gap. */
+int rsc_loop_seal_each(struct rsc_loop_program *program, const char *name, struct rsc_error *error);
 
 /*
  * Assigns addresses to arrays without has_base: in order, each from the next line

@@ -30,7 +30,7 @@ static void put_gaps(struct rsc_text *to, const struct rsc_loops_found *loop) {
     size_t assumed = loop->variant_count ? loop->assumed_count : 0;
     if (loop->gap_count)
         rsc_text_put(to, "  %s (%zu%s):\n", loop->variant_count ? "analysed without these" : "not analysed for these",
-                     loop->gap_count, *loop->too_large ? "" : ", not affine");
+                     loop->gap_count, loop->refusal ? "" : ", not affine");
     for (size_t i = 0; i < loop->gap_count + assumed; i++) {
         const struct rsc_loops_gap *gap = i < loop->gap_count ? &loop->gap[i] : &loop->assumed[i - loop->gap_count];
         if (i == loop->gap_count)
