@@ -897,3 +897,46 @@ $ reusescope loops members.cc -q --emit-ir --set threads=2 --set n=6 | grep 'thr
   parallel threads 6 @21 {
   parallel threads 6 @24 {
     parallel threads 2 @29 {
+
+# Thread numbers are followed where they alone split the work; the message says what is missing.
+$ cat > number.c <<'END'
+> #include <omp.h>
+> double h[64][128], a[1024], part[64];
+> void alone(void) {
+> #pragma omp parallel
+>     {
+>         int t = omp_get_thread_num(), n = omp_get_num_threads();
+>         for (int i = t; i < 1024; i += n) part[t] += a[i];
+>     }
+> }
+> void beside(void) {
+> #pragma omp parallel
+>     {
+>         int t = omp_get_thread_num();
+> #pragma omp for
+>         for (int i = 0; i < 1024; i++) h[t][i % 128] += a[i];
+>     }
+> }
+> void within(void) {
+> #pragma omp parallel for num_threads(4)
+>     for (int i = 0; i < 1024; i++) part[omp_get_thread_num()] += a[i];
+> }
+> void team(void) {
+> #pragma omp parallel
+>     {
+>         int n = omp_get_num_threads();
+> #pragma omp for
+>         for (int i = 0; i < 1024; i++) a[i / 64 + n] = 1;
+>     }
+> }
+> END
+$ count number.c
+alone:5 loop left out: the step is not a number: the number of threads is not known (--set omp_get_num_threads=N gives it)
+beside:12 subscript t is not affine: omp_get_thread_num() beside shared loops, single or barriers is not followed
+within:20 subscript omp_get_thread_num() is not affine: omp_get_thread_num() beside shared loops, single or barriers is not followed
+team:24 subscript i / 64 + n is not affine: the number of threads is not known (--set omp_get_num_threads=N gives it)
+$ count number.c --set omp_get_num_threads=8
+alone:5 3072 129
+beside:12 subscript t is not affine: omp_get_thread_num() beside shared loops, single or barriers is not followed
+within:20 subscript omp_get_thread_num() is not affine: omp_get_thread_num() beside shared loops, single or barriers is not followed
+team:24 1024 2

@@ -206,6 +206,8 @@ struct front {
     const struct front_reduction *reduction; /* of the construct being built; NULL: none */
     const struct front_copies *copies; /* likewise, until they are written */
     const struct rsc_loop_node *thread; /* loop whose variable is the thread's number; NULL: not known */
+    int64_t team;    /* threads of the parallel construct; 0: not known */
+    int by_number;   /* it splits its work by the threads' numbers */
     int at_body;      /* statements of a loop's own body: a continue there skips the rest of the block */
     int in_subscript; /* scalars there are counters, not data */
     int collecting;   /* first pass: only collects calls and their arguments */

@@ -212,9 +212,8 @@ static void sections(struct front *front, struct rsc_omp *omp, CXCursor statemen
     front_forget_assigned(front, statement, "changes in a section");
 }
 
-static enum CXChildVisitResult look_for_number(struct front *front, CXCursor cursor, void *context) {
-    (void)context;
-    return front_kind(front, cursor) == CXCursor_CallExpr && !strcmp(front_name(front, cursor), "omp_get_thread_num") &&
+static enum CXChildVisitResult look_for_call(struct front *front, CXCursor cursor, void *name) {
+    return front_kind(front, cursor) == CXCursor_CallExpr && !strcmp(front_name(front, cursor), name) &&
                    front_is_known(front, cursor, 0)
                ? CXChildVisit_Break
                : CXChildVisit_Recurse;
@@ -223,7 +222,7 @@ static enum CXChildVisitResult look_for_number(struct front *front, CXCursor cur
 /* Whether the threads split the work of a statement by their numbers, and by nothing else. */
 static int splits_by_number(struct front *front, CXCursor statement) {
     unsigned start, end;
-    if (!front_finds(front, statement, look_for_number, NULL)) return 0;
+    if (!front_finds(front, statement, look_for_call, "omp_get_thread_num")) return 0;
     front_extent(front, statement, &start, &end);
     for (size_t i = 0; i < front->omp.count; i++) {
         const struct rsc_omp *omp = &front->omp.item[i];
@@ -232,20 +231,24 @@ static int splits_by_number(struct front *front, CXCursor statement) {
     return 1;
 }
 
+static const char unknown_team[] = "the number of threads is not known (--set omp_get_num_threads=N gives it)";
+
 int front_thread_call(struct front *front, const char *name, struct value *value) {
     if (!strcmp(name, "omp_get_thread_num")) {
         struct rsc_affine number = rsc_affine_number(0);
         if (!front->thread && front->in_parallel) {
-            value_opaque(value,
-                         "the number of threads is not known (--set omp_get_num_threads=N or num_threads(N) gives it)");
+            value_opaque(value, front->by_number
+                                    ? unknown_team
+                                    : "omp_get_thread_num() beside shared loops, single or barriers is not followed");
             return 1;
         }
         if (front->thread) number = rsc_affine_variable(front->thread->depth);
         value_number(value, &number);
         return 1;
     }
-    if (strcmp(name, "omp_get_num_threads") || !front->thread) return 0;
-    value_constant(value, front->thread->last.term[0].value.constant + 1);
+    if (strcmp(name, "omp_get_num_threads") || !front->in_parallel) return 0;
+    if (front->team) value_constant(value, front->team);
+    else value_opaque(value, unknown_team);
     return 1;
 }
 
@@ -256,10 +259,12 @@ static void shared_or_block(struct front *front, struct rsc_omp *omp, CXCursor s
     else front_statement(front, statement);
 }
 
-/* How many threads a construct that splits work by thread numbers has; 0: not known. */
-static int64_t threads_of(struct front *front, int64_t clause) {
+/* How many threads a construct has that asks for that; 0: not known. */
+static int64_t threads_of(struct front *front, CXCursor statement, int64_t clause) {
     int64_t given;
-    return clause ? clause : front_setting(front, "omp_get_num_threads", &given) && given > 0 ? given : 0;
+    if (clause || !(front->by_number || front_finds(front, statement, look_for_call, "omp_get_num_threads")))
+        return clause;
+    return front_setting(front, "omp_get_num_threads", &given) && given > 0 ? given : 0;
 }
 
 static void single(struct front *front, struct rsc_omp *omp, CXCursor statement) {
@@ -295,15 +300,15 @@ static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statemen
         front_gap(front, statement, "num_threads(%.60s): not a positive number", omp->num_threads.text);
         return;
     }
-    int by_number = !omp->is_for && !omp->is_sections && !omp->reduced && splits_by_number(front, statement);
-    if (by_number) number = threads_of(front, number);
+    front->by_number = !omp->is_for && !omp->is_sections && !omp->reduced && splits_by_number(front, statement);
+    front->team = number = threads_of(front, statement, number);
     struct rsc_loop_node *at = front->at, *node = add_node(front, RSC_NODE_PARALLEL, statement);
     if (!node) return;
     node->num_threads = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
     front->at = node;
     front->in_parallel = 1;
     front_copies_write(front, statement);
-    if (by_number && number) {
+    if (front->by_number && number) {
         struct rsc_loop_node *loop = add_shared_loop(front, statement, "thread", number, RSC_SCHEDULE_STATIC);
         if (loop) front->at = loop;
         front->thread = loop;
@@ -313,6 +318,8 @@ static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statemen
     else shared_or_block(front, omp, statement);
     if (front->thread) front->in_share = 0;
     front->thread = NULL;
+    front->by_number = 0;
+    front->team = 0;
     front->in_parallel = 0;
     front->at = at;
 }
