@@ -27,21 +27,14 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
 
 static int start(struct rsc_collector *collector, struct rsc_error *error) {
     const struct rsc_collect_request *request = collector->request;
-    struct rsc_roi roi = {.function = NULL};
-    int status = 0;
-    if (request->roi_function) status = rsc_roi_open(&roi, request->target->path, request->roi_function, error);
     rsc_rebuilt_prepare(&collector->launch, request);
-    if (!status) status = rsc_ring_run_start(collector, error);
+    int status = rsc_ring_run_start(collector, error);
     if (!status && request->attach_to)
         status = rsc_attach_start(&collector->launch, request->attach_to, request->attach_seconds,
                                   request->attach_patience, error);
     else if (!status) status = rsc_rebuilt_launch(&collector->launch, request, error);
-    if (status < 0) {
-        rsc_roi_close(&roi);
-        return status;
-    }
+    if (status < 0) return status;
     struct rsc_ring_run *run = collector->state;
-    run->roi = roi;
     if (request->roi_function) rsc_drain_set_region(run->drain, &run->roi);
     rsc_drain_set_most(run->drain, request->length);
     return 0;

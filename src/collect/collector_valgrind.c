@@ -59,7 +59,8 @@ static uint64_t threads_most(void) {
     return most > 1 && most < RSC_VALGRIND_THREADS ? most : RSC_VALGRIND_THREADS;
 }
 
-static int build_command(struct command *command, const struct rsc_launch *launch, int log_fd,
+/* own: the program itself has the function of --roi. */
+static int build_command(struct command *command, const struct rsc_launch *launch, int own,
                          const struct rsc_collect_request *request, struct rsc_error *error) {
     size_t given = 0;
     while (request->command[given]) given++;
@@ -71,8 +72,8 @@ static int build_command(struct command *command, const struct rsc_launch *launc
     word(command, "--vgdb=no");
     word(command, "--fair-sched=try"); /* else a thread that waits for another may run on and on */
     option(command, "--max-threads", threads_most());
-    option(command, "--log-fd", (uint64_t)log_fd);
-    option(command, "--messages", (uint64_t)log_fd);
+    option(command, "--log-fd", (uint64_t)launch->log_fd);
+    option(command, "--messages", (uint64_t)launch->log_fd);
     option(command, "--ring", (uint64_t)launch->ring_fd);
     option(command, "--follow", (uint64_t)request->follow);
     option(command, "--contexts", (uint64_t)request->contexts);
@@ -85,6 +86,7 @@ static int build_command(struct command *command, const struct rsc_launch *launc
         if (snprintf(command->roi, sizeof command->roi, "--roi=%s", request->roi_function) >= (int)sizeof command->roi)
             return rsc_fail(error, RSC_EINVAL, "--roi: the name is too long");
         word(command, command->roi);
+        option(command, "--roi-own", (uint64_t)own);
     }
     /* Valgrind looks in PATH itself, but not where execvp() looks when there is none. */
     const struct rsc_target *target = request->target;
@@ -120,7 +122,8 @@ static int start(struct rsc_collector *collector, struct rsc_error *error) {
         launch->ring->keep_offset = wanted->lines.offset;
     }
     launch->log_fd = open_log(error);
-    int status = launch->log_fd < 0 ? RSC_EIO : build_command(command, launch, launch->log_fd, request, error);
+    int status = launch->log_fd < 0 ? RSC_EIO : rsc_ring_run_start(collector, error);
+    if (!status) status = build_command(command, launch, rsc_ring_run_roi(collector) > 0, request, error);
     struct rsc_launch_command launched = {.path = rsc_valgrind_tool_path(),
                                           .words = command->words,
                                           .environment = {{"VALGRIND_LAUNCHER", rsc_valgrind_launcher_path()}}};
@@ -129,7 +132,6 @@ static int start(struct rsc_collector *collector, struct rsc_error *error) {
         launched.environment[1].name = "LD_PRELOAD";
         launched.environment[1].value = strchr(command->preload, '=') + 1;
     }
-    if (!status) status = rsc_ring_run_start(collector, error);
     if (!status) status = rsc_launch_start(launch, &launched, error);
     free(command->words);
     free(command);

@@ -10,11 +10,19 @@
 #define WAIT_MS 20u
 
 int rsc_ring_run_start(struct rsc_collector *collector, struct rsc_error *error) {
+    const struct rsc_collect_request *request = collector->request;
     struct rsc_ring_run *run = collector->state = calloc(1, sizeof *run);
     if (!run) return rsc_fail_memory(error, "collector");
     int status = rsc_drain_new(&run->drain, collector->launch.ring, error);
-    if (!status && !collector->request->follow) rsc_drain_set_one_process(run->drain);
+    if (!status && request->roi_function)
+        status = rsc_roi_open(&run->roi, request->target->path, request->roi_function, error);
+    if (!status && !request->follow) rsc_drain_set_one_process(run->drain);
     return status;
+}
+
+size_t rsc_ring_run_roi(const struct rsc_collector *collector) {
+    const struct rsc_roi *roi = &((const struct rsc_ring_run *)collector->state)->roi;
+    return roi->program_count ? roi->programs[0].named : 0;
 }
 
 int rsc_ring_run_next(struct rsc_collector *collector, struct rsc_batch *batch, struct rsc_batch_columns *columns,
@@ -111,6 +119,7 @@ void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_fac
                        const struct rsc_drain_stats *stats) {
     const struct rsc_ring *ring = collector->launch.ring;
     const struct rsc_collect_request *request = collector->request;
+    const size_t named = rsc_ring_run_roi(collector);
     uint64_t forks = request->follow ? 0 : ring->forks;
     if (stats->overwritten)
         rsc_facts_add(facts,
@@ -147,6 +156,9 @@ void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_fac
             facts,
             "warning: nothing seen: %.200s was not called, was inlined, or is not a function of the program itself",
             request->roi_function);
+    if (named > 1)
+        rsc_facts_add(facts, "warning: the program has %zu functions named %.200s: the region is all of them", named,
+                      request->roi_function);
     if (request->roi_function && stats->calls_lost + ring->calls_lost)
         rsc_facts_add(facts, "warning: %llu calls were too deep to follow: more than %.200s may be counted",
                       (unsigned long long)(stats->calls_lost + ring->calls_lost), request->roi_function);

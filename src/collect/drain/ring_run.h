@@ -10,7 +10,7 @@
 
 struct rsc_ring_run {
     struct rsc_drain *drain;
-    struct rsc_roi roi; /* for rebuilt programs */
+    struct rsc_roi roi; /* with --roi FUNCTION */
     int ended;
 };
 
@@ -26,6 +26,9 @@ void rsc_ring_run_describe(const struct rsc_collector *collector, struct rsc_run
                            struct rsc_drain_stats *stats);
 void rsc_ring_run_describe_cpu(const struct rsc_collector *collector, struct rsc_run_facts *facts,
                                struct rsc_drain_stats *stats);
+
+/* How many functions of the program have the name that --roi gives. */
+size_t rsc_ring_run_roi(const struct rsc_collector *collector);
 
 /* How long the program waited for the analysis, in words. */
 struct rsc_ring_waited {

@@ -17,6 +17,13 @@ static int is_it(const char *symbol, const char *function) {
     return !strncmp(symbol, function, length) && (!symbol[length] || symbol[length] == '.');
 }
 
+/* A function may have several names. */
+static int has(const struct rsc_roi_program *program, uint64_t start) {
+    for (size_t i = 0; i < program->count; i++)
+        if (program->ranges[i].start == start) return 1;
+    return 0;
+}
+
 /* Adds the functions of that name from one symbol table. */
 static int add_symbols(struct rsc_roi_program *program, const uint8_t *file, size_t bytes, const Elf64_Shdr *table,
                        const Elf64_Shdr *names, const char *function) {
@@ -28,12 +35,14 @@ static int add_symbols(struct rsc_roi_program *program, const uint8_t *file, siz
         Elf64_Sym symbol;
         memcpy(&symbol, file + table->sh_offset + at, sizeof symbol);
         if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name >= names->sh_size || !symbol.st_value) continue;
-        if (!is_it(texts + symbol.st_name, function)) continue;
+        const char *name = texts + symbol.st_name;
+        if (!is_it(name, function) || has(program, symbol.st_value)) continue;
         struct rsc_roi_range *ranges = realloc(program->ranges, (program->count + 1) * sizeof *ranges);
         if (!ranges) return RSC_ENOMEM;
         program->ranges = ranges;
         ranges[program->count++] =
             (struct rsc_roi_range){symbol.st_value, symbol.st_value + (symbol.st_size ? symbol.st_size : 1)};
+        program->named += !strcmp(name, function);
     }
     return 0;
 }

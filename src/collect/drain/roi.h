@@ -1,6 +1,6 @@
 /*
- * roi.h - a region of interest given by function, for rebuilt programs: they record all
- * the time, and the parent drops the records outside of the region.
+ * roi.h - a region of interest given by function. Rebuilt programs record all the time, and the parent drops the records
+ * outside of the region; for other programs it only looks whether they have the function.
  *
  * Each thread has its own region: from its call of the function, or of a copy that the compiler made of it
  * (f.constprop.0, f._omp_fn.0), until that call is left, in whatever way. A jump to it (a tail call) counts as a call.
@@ -25,6 +25,7 @@ struct rsc_roi_program {
     int moves; /* position-independent: addresses are relative to the load address */
     struct rsc_roi_range *ranges;
     size_t count;
+    size_t named; /* of these, functions with just that name; the others are copies */
 };
 
 /* A process runs one program. All zeros: not known yet. */

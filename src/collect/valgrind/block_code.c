@@ -8,16 +8,21 @@
  * Code that follows another exit with no word in between is told apart by an empty word, so that the number of words
  * always tells at which exit a block was left.
  */
+#include <pub_tool_aspacemgr.h>
 #include <pub_tool_debuginfo.h>
 #include <pub_tool_hashtable.h>
 #include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
+#include <pub_tool_libcfile.h>
 #include <pub_tool_machine.h>
 #include <pub_tool_mallocfree.h>
 #include <libvex_guest_amd64.h>
 
 #include "collect/qemu/guest_code.h"
 #include "collect/valgrind/tool_state.h"
+
+/* Of Valgrind's core; its header is not packaged: the program's file. */
+extern Int VG_(cl_exec_fd);
 
 #define GUEST(field) ((Int)offsetof(VexGuestAMD64State, guest_##field))
 #define ADDRESS 0xffffffffffffull
@@ -158,12 +163,21 @@ static uint64_t *find_plan(uint64_t pc, const uint64_t *words, uint32_t count) {
     return made;
 }
 
+/* Whether it is code of the program's file, not of a library. */
+static int is_own(uint64_t pc) {
+    static struct vg_stat program;
+    if (!program.ino && VG_(fstat)(VG_(cl_exec_fd), &program) != 0) return 0;
+    const NSegment *segment = VG_(am_find_nsegment)(pc);
+    return segment && segment->kind == SkFileC && segment->ino == program.ino && segment->dev == program.dev;
+}
+
 /* Also matches the compiler's names for copies of a function: f.constprop.0, f.isra.0, f._omp_fn.0. */
 static int is_in_region(uint64_t pc) {
     const HChar *name;
     if (!rsc_tool.roi || !VG_(get_fnname_raw)(VG_(current_DiEpoch)(), pc, &name)) return 0;
     SizeT length = VG_(strlen)(rsc_tool.roi);
-    return !VG_(strncmp)(name, rsc_tool.roi, length) && (!name[length] || name[length] == '.');
+    return !VG_(strncmp)(name, rsc_tool.roi, length) && (!name[length] || name[length] == '.') &&
+           (!rsc_tool.roi_own || is_own(pc));
 }
 
 static enum rsc_plan_end end_of(IRJumpKind kind, enum rsc_guest_insn last) {

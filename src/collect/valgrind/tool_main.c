@@ -270,6 +270,10 @@ static Bool take_option(const HChar *text) {
         return True;
     }
     if VG_STR_CLO (text, "--roi", rsc_tool.roi) return True;
+    if VG_INT_CLO (text, "--roi-own", number) {
+        rsc_tool.roi_own = number;
+        return True;
+    }
     if VG_STR_CLO (text, "--seed", seed) { /* of 64 bits: the parent wrote it */
         rsc_tool.seed = VG_(strtoull10)(seed, NULL);
         return True;

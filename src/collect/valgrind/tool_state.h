@@ -35,6 +35,7 @@ struct rsc_tool {
     int plain;           /* for tests: 1: no vector code, 2: no AVX-512 */
     uint64_t *raw_next;  /* there; current only while no client code runs */
     const HChar *roi;    /* the region's function; NULL: none */
+    int roi_own;         /* only that of the program itself: libraries may have one of the same name */
     uint64_t seed;       /* for the program's startup random bytes */
     uint32_t image;      /* rsc_slot.image of this process */
     ThreadId thread;     /* the thread of the last words; 0: none yet */
