@@ -12,6 +12,8 @@
 #include "cmd/session.h"
 #include "collect/launch/cc_command.h"
 
+#define EXAMPLE "reusescope cc gcc -O2 -g app.c -o app"
+
 enum {
     OPT_VERIFY = RSC_OPT_VERB,
     OPT_STRICT,
@@ -73,8 +75,7 @@ static int take_options(struct cc *cc, int argc, char **argv) {
         int leave = take_option(cc, &parser, id);
         if (leave >= 0) return leave;
     }
-    if (id != RSC_OPERAND)
-        return rsc_usage_error(cc->session.verb, "a compiler is missing: reusescope cc gcc -O2 app.c -o app");
+    if (id != RSC_OPERAND) return rsc_usage_error(cc->session.verb, "a compiler is missing: " EXAMPLE);
     cc->arguments = argv + parser.next - 1;
     cc->options.quiet = cc->session.quiet;
     cc->options.verbose = cc->session.verbose;
@@ -96,7 +97,9 @@ static int run_cc(const struct rsc_verb *verb, int argc, char **argv) {
         leave = rsc_session_fail(&cc.session, &error);
     } else {
         execvp(command.argv[0], command.argv);
-        rsc_fail_errno(&error, errno, cc.arguments[0]);
+        if (errno == ENOENT)
+            rsc_fail(&error, RSC_EIO, "%s: no such compiler; one comes first: " EXAMPLE, cc.arguments[0]);
+        else rsc_fail_errno(&error, errno, cc.arguments[0]);
         leave = rsc_session_fail(&cc.session, &error);
     }
     rsc_cc_free(&command);
@@ -111,7 +114,8 @@ const struct rsc_verb rsc_verb_cc = {
              "CC, CXX and FC of a project. It adds a second copy of the generated code that records memory "
              "accesses; which copy runs is decided at run time. The program behaves as before on its own, and "
              "`reusescope run` needs no emulator for it.",
-    .example = "reusescope cc gcc -O2 -g app.c -o app",
+    .example = EXAMPLE,
+    .order = "a compiler comes before its options: " EXAMPLE,
     .groups = {options, rsc_common_options},
     .run = run_cc,
 };

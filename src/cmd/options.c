@@ -115,6 +115,7 @@ static int unknown_option(const struct rsc_verb *verb, const char *typed) {
     snprintf(word, sizeof word, "%.*s", (int)strcspn(bare, "="), bare);
     const char *closest = typed[1] == '-' ? rsc_closest(word, names, count) : NULL;
     if (closest) rsc_usage_error(verb, "unknown option %.60s (did you mean --%s?)", typed, closest);
+    else if (verb->order) rsc_usage_error(verb, "unknown option %.60s (%s)", typed, verb->order);
     else rsc_usage_error(verb, "unknown option %.60s (see: reusescope help %s)", typed, verb->name);
     return RSC_OPTIONS_BAD;
 }

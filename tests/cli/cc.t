@@ -1,9 +1,9 @@
 # cc: what it refuses, in one line each. What it builds is the live tests' to say.
 $ reusescope cc
-reusescope cc: a compiler is missing: reusescope cc gcc -O2 app.c -o app
+reusescope cc: a compiler is missing: reusescope cc gcc -O2 -g app.c -o app
 [2]
 $ reusescope cc --verify
-reusescope cc: a compiler is missing: reusescope cc gcc -O2 app.c -o app
+reusescope cc: a compiler is missing: reusescope cc gcc -O2 -g app.c -o app
 [2]
 $ reusescope cc --max-blocks x gcc -c a.c
 reusescope cc: --max-blocks x: not a number
@@ -12,7 +12,10 @@ $ reusescope cc --only "" gcc -c a.c
 reusescope cc: --only : a name is missing
 [2]
 $ reusescope cc --O2 gcc -c a.c
-reusescope cc: unknown option --O2 (see: reusescope help cc)
+reusescope cc: unknown option --O2 (a compiler comes before its options: reusescope cc gcc -O2 -g app.c -o app)
+[2]
+$ reusescope cc -O2 app.c -o app
+reusescope cc: unknown option -O (a compiler comes before its options: reusescope cc gcc -O2 -g app.c -o app)
 [2]
 $ reusescope cc gcc -O2 -flto -c a.c
 reusescope: -flto: the linker would generate the code, which is not rebuilt: remove it (-fno-lto)
@@ -39,7 +42,7 @@ $ reusescope cc clang -fintegrated-as -c a.c
 reusescope: -fintegrated-as: a separate assembler program is needed to rebuild the code
 [1]
 $ reusescope cc no-such-compiler -c a.c
-reusescope: no-such-compiler: No such file or directory
+reusescope: no-such-compiler: no such compiler; one comes first: reusescope cc gcc -O2 -g app.c -o app
 [1]
 
 # Options that are taken back are not refused; the compiler's own errors and status are its own.
