@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 enum { SWEEPS = 300, LATER = 100, CELLS = 1 << 15 };
 static volatile long cells[CELLS];
 static jmp_buf place;
+static atomic_int waits; /* the other thread has swept */
 
 static __attribute__((noinline)) void sweep(void) {
     for (int i = 0; i < CELLS; i++) cells[i]++;
@@ -37,6 +39,7 @@ static void last(void) { sweep_times(LATER); }
 static void *wait_forever(void *unused) {
     (void)unused;
     sweep_times(LATER);
+    waits = 1;
     for (;;) pause();
 }
 
@@ -114,7 +117,9 @@ int main(int argc, char **argv) {
         if (!setjmp(place)) abort();
         sweep_times(LATER);
         _exit(0);
-    case 't': _exit(0);
+    case 't':
+        while (!waits) usleep(1000);
+        _exit(0);
     case 'c': have_children(8); break;
     default: break;
     }
