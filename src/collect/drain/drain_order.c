@@ -231,8 +231,8 @@ static int look_at_slot(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
     /* Read before looking for a block, so that a block published in between is found. */
     uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
     int left = cursor->left_generation && cursor->left_generation == slot->generation; /* it may still write */
-    /* Rebuilt programs do not report when they end. */
-    if (ended && !left && drain->mode->rebuilt) cursor->dead_generation = slot->generation;
+    /* It may not have reported its end: it ran, or was about to end, when the process did. */
+    if (ended && !left) cursor->dead_generation = slot->generation;
     int gone = (ended && !left) || is_dead(cursor, slot);
     int status = begin_some(drain, cursor, slot, gone);
     *guard_ns = NEVER;
