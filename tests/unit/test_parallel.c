@@ -88,7 +88,7 @@ static int end_without_memory(uint32_t workers, uint64_t limit) {
     if (address_limit_set(limit)) return ADDRESS_LIMIT_IGNORED;
     if (rsc_engine_new(&engine, &options, &error) < 0) return 10;
     int status = 0;
-    for (uint64_t i = 0; i < 5000 && !status; i++) {
+    for (uint64_t i = 0; i < 100000 && !status; i++) { /* 400 million lines */
         struct rsc_batch batch = distinct_lines(i * BATCH);
         status = rsc_engine_push(engine, &batch, &error);
     }
