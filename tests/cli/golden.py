@@ -17,7 +17,7 @@ A last line without a newline ends in " (no-eol)". In a line that ends in
 " (glob)", * stands for any text and ? for any character.
 
 All commands of a file run in one bash, in one fresh folder, with the tool on
-PATH as reusescope, SOURCE the repository, LC_ALL=C and COLUMNS=80. --bless
+PATH as reusescope, SOURCE the repository, LC_ALL=C, COLUMNS=80 and umask 022. --bless
 writes what is printed now into the file; globs that still match stay.
 """
 import argparse
@@ -97,7 +97,7 @@ def run_steps(steps, tool):
         with open(printed, "wb") as out:
             shell = subprocess.Popen(["bash", "--norc", script], stdin=subprocess.DEVNULL, stdout=out,
                                      stderr=subprocess.STDOUT, env=env, cwd=os.path.join(folder, "work"),
-                                     start_new_session=True)
+                                     start_new_session=True, umask=0o022)
             try:
                 shell.wait(timeout=SECONDS)
             except subprocess.TimeoutExpired:

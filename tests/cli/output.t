@@ -246,7 +246,7 @@ reusescope: bin/prog2: this command reads or runs it: it would be overwritten
 $ cmp p.data kept.data; cmp reusescope.data kept.data; cmp in.rsct kept.rsct; cmp bin/prog2 kept.prog; rm reusescope.data
 
 # What is made from files that others may not read, they may not read either, also where there was a file that they may.
-$ umask 022; cp in.rsct s.rsct; chmod 600 s.rsct; echo old > s.json; echo old > misses.rsct; chmod 666 s.json
+$ cp in.rsct s.rsct; chmod 600 s.rsct; echo old > s.json; echo old > misses.rsct; chmod 666 s.json
 $ reusescope analyze s.rsct -q -o s.json; reusescope analyze s.rsct -q; stat -c '%a %n' s.json reusescope.data
 600 s.json
 600 reusescope.data
