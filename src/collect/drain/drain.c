@@ -339,8 +339,9 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
         const uint32_t generation = __atomic_load_n(&slot->generation, __ATOMIC_ACQUIRE);
         const int wrote = has_written(drain, i) || cursor->generation == generation;
         const enum rsc_running running = rsc_thread_running(&drain->ancestors, slot->pid, slot->tid);
-        if (!wrote && running == RSC_THREAD_GONE) {
-            /* Its ids may not be set yet. */
+        const int silent = !wrote && running == RSC_THREAD_GONE; /* its ids may not be set yet */
+        if (!silent) cursor->silent_ns = 0;
+        if (silent) {
             if (!cursor->silent_ns) cursor->silent_ns = rsc_ring_now_ns();
             living += rsc_ring_now_ns() - cursor->silent_ns < SILENT_NS;
         } else if (running == RSC_THREAD_GONE) {
