@@ -458,7 +458,7 @@ static int nothing_analysed(const struct rsc_loops_findings *findings, struct rs
     for (size_t i = 0; i < findings->loop_count; i++)
         if (findings->loop[i].variant_count) return 0;
     const struct rsc_loops_found *first = &findings->loop[0];
-    const struct rsc_loops_gap *gap = &first->gap[0];
+    const struct rsc_loops_gap *gap = &first->gap[first->refusal ? first->gap_count - 1 : 0]; /* leave_out() added it */
     if (first->refusal == RSC_ELIMIT) return rsc_fail(error, first->refusal, "%s", first->refused);
     if (first->refusal) return rsc_fail(error, first->refusal, "%s:%u: %s", gap->file, gap->line, first->refused);
     return rsc_fail(error, RSC_EFORMAT, "%s:%u: %s (--skip-nonaffine analyses without it; --list shows all)",

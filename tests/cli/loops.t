@@ -457,3 +457,6 @@ cross.c:4  far, sequential
   analysed without these (1, not affine):
     cross.c:4: a subscript's value is too large (2^56 bytes are the most)
   0 references, 0 lines of 64 B (0 B)
+$ printf 'struct odd { char c[12]; double d[8]; } __attribute__((packed));\nstruct odd o[64]; double a[64]; int k[64];\nvoid both(void) {\n  for (int i = 0; i < 64; i++) {\n    a[k[i]] = 1;\n    o[i].d[1] = 1;\n  }\n}\n' > both.c; reusescope loops both.c -t 1 --skip-nonaffine
+reusescope: both.c:6: an access of 8 bytes to o may cross a line of 64 bytes: the models count one line per access
+[1]
