@@ -155,9 +155,7 @@ void rsc_finished_samples_take_shared(struct rsc_finished_samples *sum, const st
         see_distance(sum, &record);
     }
     if (record.outcome == RSC_SAMPLE_PRUNED) *wait_of(sum->pruned_of_all, &record) += record.weight;
-    if (record.outcome != RSC_SAMPLE_LAST_TOUCH) return;
-    if (record.interval == RSC_INTERVAL_UNKNOWN) sum->unfinished_of_all += record.weight;
-    else *wait_of(sum->last_of_all, &record) += record.weight;
+    if (record.outcome == RSC_SAMPLE_LAST_TOUCH) *wait_of(sum->last_of_all, &record) += record.weight;
 }
 
 void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rsc_sample_record *sample) {
@@ -173,9 +171,7 @@ void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rs
     if (record->outcome == RSC_SAMPLE_PRUNED || record->outcome == RSC_SAMPLE_CENSORED)
         sum->given_up[rsc_bin_of_fine(record->distance)] += weight;
     if (record->outcome == RSC_SAMPLE_PRUNED) *wait_of(sum->pruned, record) += weight;
-    if (record->outcome != RSC_SAMPLE_LAST_TOUCH) return;
-    if (record->interval == RSC_INTERVAL_UNKNOWN) sum->unfinished += weight;
-    else *wait_of(sum->last, record) += weight;
+    if (record->outcome == RSC_SAMPLE_LAST_TOUCH) *wait_of(sum->last, record) += weight;
 }
 
 void rsc_finished_samples_take_unfinished(struct rsc_finished_samples *sum, const struct rsc_unfinished *unfinished,

@@ -85,9 +85,6 @@ struct rsc_judged_weight {
 void rsc_finished_samples_weigh_kept(struct rsc_finished_samples *sum, struct rsc_judged_weight own,
                                      struct rsc_judged_weight of_all);
 
-/* Intervals of last touches that were not reported, but were begun and did not end: not known. */
-#define RSC_INTERVAL_UNKNOWN UINT64_MAX
-
 void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rsc_sample_record *record);
 
 /*
