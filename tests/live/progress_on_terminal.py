@@ -125,14 +125,15 @@ def check_loops():
                    " when (3*i + 5*j) % 7 == 0 and (i + j) % 11 != 3 { write a[3*i + 5*j] } } } }")
     with open("short.loop", "w", encoding="ascii") as file:
         file.write("loops 1 array a 8 [4096][4096] nest short { parallel { for i = 0 to 4095 share static { for j = 0 to 4095 { read a[j][i] write a[i][j] } } } }")
+    changes = ["--what-if", "chunk=1,2,3,4,5,6,7,8"]
     for file, options, pattern in (("long.loop", [], r"loops: long, counting lines, \d+ s"),
                                    ("short.loop", ["-t", "900-960"], r"loops: short, \d+ threads, \d+ s"),
-                                   ("short.loop", ["-t", "900-903", "--what-if", "chunk=1,2,3,4,5,6,7,8"], r"loops: short, chunk=\d+, (counting lines|\d+ threads), \d+ s")):
+                                   ("short.loop", ["-t", "900-960", *changes], r"loops: short, chunk=\d+, (counting lines|\d+ threads), \d+ s")):
         text = on_terminal([TOOL, "loops", file, *options, "-o", "out.json"], lambda text: re.search(pattern, text), ends=(-signal.SIGINT, 128 + signal.SIGINT))
         assert re.search(pattern, text.decode()), text
         quiet = on_terminal([TOOL, "loops", file, *options, "-q", "--max-seconds", "1", "-o", "out.json"], lambda text: False, ends=(0, 1))
         assert b"\x1b[K" not in quiet and b"counting" not in quiet, quiet
-    text = on_terminal([TOOL, "loops", "short.loop", "-t", "4000-4063", "--max-seconds", "0.5", "-o", "out.json"], lambda text: False,
+    text = on_terminal([TOOL, "loops", "short.loop", "-t", "4000-4063", *changes, "--max-seconds", "0.5", "-o", "out.json"], lambda text: False,
                        ends=(0, 1))
     lines = list(re.finditer(rb"loops: short, \d+ threads, \d+ s", text))
     assert not lines or CLEAR in text[lines[-1].end():], "the line stays on the screen"
