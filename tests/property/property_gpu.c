@@ -35,6 +35,33 @@ static void end_in_a_crowd(struct traced *traced, struct rsc_rng *rng) {
                                          (uint32_t)rsc_rng_below(rng, 2 * RSC_GPU_ROW_THREADS));
 }
 
+/* Options and a trace for them: an access may have 4 KiB, each of its lines a reference. */
+static struct rsc_engine_options draw(struct rsc_rng *rng, struct traced *traced) {
+    const struct rsc_engine_options options = {
+        .struct_bytes = sizeof options,
+        .line_bytes = rsc_rng_below(rng, 3) ? 64 : 1u << rsc_rng_below(rng, 13),
+        .phases = rsc_rng_below(rng, 3) ? 0 : 1 + (uint32_t)rsc_rng_below(rng, 20),
+        .max_distance = rsc_rng_below(rng, 3) ? 0 : 1 + rsc_rng_below(rng, 200),
+        .bins_per_octave = rsc_rng_below(rng, 3) ? 0 : 1 + (uint32_t)rsc_rng_below(rng, 64),
+        .attribute = rsc_rng_below(rng, 2) ? 0 : 1 + (uint32_t)rsc_rng_below(rng, 2),
+        .no_ri = rsc_rng_below(rng, 4) == 0,
+        .workers = 1,
+    };
+    traced_make(traced, rng, options.line_bytes < 64 ? 3 * options.line_bytes + 2 : 2000);
+    return options;
+}
+
+/* Frees the trace. */
+static void check_engines(const struct rsc_engine_kind *exact, const struct rsc_engine_kind *gpu,
+                          const struct rsc_engine_options *options, struct traced *traced, struct rsc_rng *rng) {
+    struct rsc_profile *wanted = traced_profile(exact, options, NULL, 0, traced, rng);
+    struct rsc_profile *got = traced_profile(gpu, options, NULL, 0, traced, rng);
+    check_same(wanted, got);
+    rsc_profile_free(wanted);
+    rsc_profile_free(got);
+    traced_free(traced);
+}
+
 static void test_random_traces(void **state) {
     (void)state;
     uint64_t seed = property_seed();
@@ -43,26 +70,10 @@ static void test_random_traces(void **state) {
         struct rsc_rng rng;
         struct traced traced;
         rsc_rng_seed(&rng, seed, t);
-        struct rsc_engine_options options = {
-            .struct_bytes = sizeof options,
-            .line_bytes = rsc_rng_below(&rng, 3) ? 64 : 1u << rsc_rng_below(&rng, 13),
-            .phases = rsc_rng_below(&rng, 3) ? 0 : 1 + (uint32_t)rsc_rng_below(&rng, 20),
-            .max_distance = rsc_rng_below(&rng, 3) ? 0 : 1 + rsc_rng_below(&rng, 200),
-            .bins_per_octave = rsc_rng_below(&rng, 3) ? 0 : 1 + (uint32_t)rsc_rng_below(&rng, 64),
-            .attribute = rsc_rng_below(&rng, 2) ? 0 : 1 + (uint32_t)rsc_rng_below(&rng, 2),
-            .no_ri = rsc_rng_below(&rng, 4) == 0,
-            .workers = 1,
-        };
-        /* an access may have 4 KiB, each of its lines a reference */
-        traced_make(&traced, &rng, options.line_bytes < 64 ? 3 * options.line_bytes + 2 : 2000);
+        const struct rsc_engine_options options = draw(&rng, &traced);
         begin_alone(&traced, &rng);
         end_in_a_crowd(&traced, &rng);
-        struct rsc_profile *exact = traced_profile(&rsc_engine_exact, &options, NULL, 0, &traced, &rng);
-        struct rsc_profile *gpu = traced_profile(&rsc_engine_gpu, &options, NULL, 0, &traced, &rng);
-        check_same(exact, gpu);
-        rsc_profile_free(exact);
-        rsc_profile_free(gpu);
-        traced_free(&traced);
+        check_engines(&rsc_engine_exact, &rsc_engine_gpu, &options, &traced, &rng);
     }
 }
 
@@ -90,25 +101,10 @@ static void test_private(void **state) {
         struct rsc_rng rng;
         struct traced traced;
         rsc_rng_seed(&rng, seed + 77, t);
-        struct rsc_engine_options options = {
-            .struct_bytes = sizeof options,
-            .line_bytes = rsc_rng_below(&rng, 3) ? 64 : 1u << rsc_rng_below(&rng, 13),
-            .phases = rsc_rng_below(&rng, 3) ? 0 : 1 + (uint32_t)rsc_rng_below(&rng, 20),
-            .max_distance = rsc_rng_below(&rng, 3) ? 0 : 1 + rsc_rng_below(&rng, 200),
-            .bins_per_octave = rsc_rng_below(&rng, 3) ? 0 : 1 + (uint32_t)rsc_rng_below(&rng, 64),
-            .attribute = rsc_rng_below(&rng, 2) ? 0 : 1 + (uint32_t)rsc_rng_below(&rng, 2),
-            .no_ri = rsc_rng_below(&rng, 4) == 0,
-            .cores = cores[rsc_rng_below(&rng, sizeof cores / sizeof *cores)],
-            .workers = 1,
-        };
-        traced_make(&traced, &rng, options.line_bytes < 64 ? 3 * options.line_bytes + 2 : 2000);
+        struct rsc_engine_options options = draw(&rng, &traced);
+        options.cores = cores[rsc_rng_below(&rng, sizeof cores / sizeof *cores)];
         if (rsc_rng_below(&rng, 4)) share_lines(&traced, &rng);
-        struct rsc_profile *exact = traced_profile(&rsc_engine_private, &options, NULL, 0, &traced, &rng);
-        struct rsc_profile *gpu = traced_profile(&rsc_engine_gpu_private, &options, NULL, 0, &traced, &rng);
-        check_same(exact, gpu);
-        rsc_profile_free(exact);
-        rsc_profile_free(gpu);
-        traced_free(&traced);
+        check_engines(&rsc_engine_private, &rsc_engine_gpu_private, &options, &traced, &rng);
     }
 }
 
