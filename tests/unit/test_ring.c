@@ -519,6 +519,32 @@ static void a_program_replaces_another(void **state) {
     free_ring(ring);
 }
 
+/* A thread that had no time to report its end has ended with the program. */
+static void threads_end_with_the_program(void **state) {
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    struct rsc_batch batch;
+    struct rsc_error error;
+    uint32_t starts = 0, ends = 0;
+    (void)state;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    for (uint32_t tid = 1000; tid < 1003; tid++) {
+        struct rsc_ring_writer writer;
+        assert_int_equal(rsc_ring_attach(&writer, ring, 1000, tid), 0);
+        rsc_ring_put(&writer, 64, rsc_record_word(RSC_RECORD_READ, 8, 1));
+        if (tid != 1001) rsc_ring_detach(&writer);
+    }
+    while (rsc_drain_next(drain, 1, &batch, &error) > 0)
+        for (uint32_t i = 0; i < batch.event_count; i++) {
+            starts += batch.events[i].type == RSC_EVENT_THREAD_START;
+            ends += batch.events[i].type == RSC_EVENT_THREAD_END;
+        }
+    assert_int_equal(starts, 3);
+    assert_int_equal(ends, 3);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
 /* Everything that can be taken now. */
 static uint64_t taken_so_far(struct rsc_drain *drain) {
     struct rsc_batch batch;
@@ -800,6 +826,7 @@ int main(void) {
         cmocka_unit_test(merged_by_time),
         cmocka_unit_test(threads_are_numbered_as_created),
         cmocka_unit_test(a_program_replaces_another),
+        cmocka_unit_test(threads_end_with_the_program),
         cmocka_unit_test(marked_words_are_taken),
         cmocka_unit_test(filtering_takes_no_time),
         cmocka_unit_test(what_is_handed_over_stays_in_order),

@@ -231,8 +231,9 @@ static int look_at_slot(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
     /* Read before looking for a block, so that a block published in between is found. */
     uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
     int left = cursor->left_generation && cursor->left_generation == slot->generation; /* it may still write */
-    /* It may not have reported its end: it ran, or was about to end, when the process did. */
-    if (ended && !left) cursor->dead_generation = slot->generation;
+    /* Threads of rebuilt programs do not report their end; QEMU's may not come to it before another ends the program. */
+    if (ended && !left && (drain->mode->rebuilt || drain->mode == &rsc_drain_qemu))
+        cursor->dead_generation = slot->generation;
     int gone = (ended && !left) || is_dead(cursor, slot);
     int status = begin_some(drain, cursor, slot, gone);
     *guard_ns = NEVER;
