@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "simulate/simulator_state.h"
+#include "trace/instruction_share.h"
 #include "trace/references.h"
 
 #define FILL_CHECK 1024u /* with warm_fill: accesses between checks of how full the last level is */
@@ -114,13 +115,6 @@ static int full_enough(struct rsc_sim *sim) {
     return counts.blocks && (double)counts.blocks_at_end >= sim->options.warm_fill * (double)counts.blocks;
 }
 
-/* The share of a batch's instructions for its accesses first..end-1; the shares of a batch add up. */
-static uint64_t instructions_of(const struct rsc_batch *batch, uint32_t first, uint32_t end) {
-    const unsigned __int128 all = batch->instructions;
-    if (!batch->count) return batch->instructions;
-    return (uint64_t)(all * end / batch->count) - (uint64_t)(all * first / batch->count);
-}
-
 /* Serves accesses while warming up; *first is where counting starts, or the end of the batch. */
 static int warm(struct rsc_sim *sim, uint32_t *first, struct rsc_error *error) {
     uint32_t count = sim->batch->count;
@@ -176,13 +170,15 @@ int rsc_sim_push(struct rsc_sim *sim, const struct rsc_batch *batch, struct rsc_
     if (!status) status = warm(sim, &first, error);
     if (sim->counting && batch->instructions == RSC_UNKNOWN) sim->instructions_known &= !batch->count;
     if (sim->counting && !batch->count && batch->instructions != RSC_UNKNOWN) sim->instructions += batch->instructions;
+    const int by_fetches = (first || sim->options.window_accesses) && rsc_fetches_are_instructions(batch);
     while (!status && first < batch->count) {
         uint64_t length = sim->options.window_accesses, left = length ? length - sim->accesses % length : UINT64_MAX;
         uint32_t end = left < batch->count - first ? first + (uint32_t)left : batch->count;
         status = feed(sim, first, end, error);
         sim->seen += end - first;
         sim->accesses += end - first;
-        if (batch->instructions != RSC_UNKNOWN) sim->instructions += instructions_of(batch, first, end);
+        if (batch->instructions != RSC_UNKNOWN)
+            sim->instructions += rsc_instruction_share(batch, by_fetches, first, end);
         if (!status && length && sim->accesses % length == 0) status = end_window(sim, error);
         first = end;
     }

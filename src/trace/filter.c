@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "trace/instruction_share.h"
 
 struct filter_source {
     struct rsc_source source;
@@ -97,19 +98,12 @@ static inline int access_kept(const struct rsc_filter *by, const struct rsc_batc
 
 static uint32_t at_most(uint64_t value, uint32_t most) { return value < most ? (uint32_t)value : most; }
 
-/* The share of a batch's instructions for its accesses low..high-1; the shares of a batch add up. */
-static uint64_t window_instructions(const struct rsc_batch *batch, uint64_t low, uint64_t high) {
-    const unsigned __int128 all = batch->instructions;
-    if (batch->instructions == RSC_UNKNOWN || (!low && high >= batch->count && high)) return batch->instructions;
-    if (low >= high || low >= batch->count) return 0;
-    return (uint64_t)(all * at_most(high, batch->count) / batch->count - all * low / batch->count);
-}
-
 void rsc_filter_keep(const struct rsc_filter *filter, uint64_t *passed, struct rsc_batch *batch, uint64_t low,
                      uint64_t high, const struct rsc_filter_room *room) {
     uint32_t kept = 0, event = 0, events_kept = 0, to = at_most(high, batch->count);
     uint64_t every = filter->every ? filter->every : 1;
-    uint64_t instructions = window_instructions(batch, low, high);
+    int cut = low || high < batch->count;
+    uint64_t instructions = rsc_instruction_share(batch, cut && rsc_fetches_are_instructions(batch), low, high);
     while (event < batch->event_count && batch->events[event].at < low) event++;
     for (uint32_t i = at_most(low, batch->count); i < to; i++) {
         while (event < batch->event_count && batch->events[event].at <= i) {

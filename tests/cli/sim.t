@@ -388,3 +388,13 @@ reusescope sim: --l1d 32K,8,64,depth=2: depth is the distance of a stream prefet
 $ reusescope sim up.din --l1d 32K,8,64,stream=65
 reusescope sim: --l1d 32K,8,64,stream=65: stream=65: number out of range
 [2]
+
+# Where instructions are: at the fetches, in a file of any format, in windows, after --warm and in cuts.
+$ awk 'BEGIN { print "addr,kind"; for (i = 0; i < 40000; i++) printf "%d,%s\n", i % 512 * 64, i < 30000 || i % 4 == 0 ? "I" : "R" }' > busy.csv
+$ reusescope convert busy.csv -q -o busy.rsct; reusescope convert busy.rsct --window 5K+30K -q -o cut.rsct
+$ for file in busy.csv busy.rsct; do json $file --l1 4K,4,64 --windows 10000 | tr -d ' \n' | grep -oE '"accesses":10000,"instructions":[0-9]+' | cut -d: -f3; json $file --l1 4K,4,64 --warm 35000 | grep -o '"instructions":[0-9]*'; done | xargs
+10000 10000 10000 2500 instructions:1250 10000 10000 10000 2500 instructions:1250
+$ for file in busy.csv busy.rsct cut.rsct; do reusescope info $file --window 24K+8K | grep instr; done
+instructions   6116
+instructions   6116
+instructions   1764

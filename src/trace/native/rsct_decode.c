@@ -43,6 +43,7 @@ struct rsct_decoder {
 
     struct rsct_codes codes;
     rsct_stretch_fn *stretch;
+    rsct_fetches_fn *fetches;
     int explicit_sizes;
     uint32_t done; /* accesses returned so far */
     int begun; /* a slice was returned: even a frame without accesses has one, for its events and instructions */
@@ -65,6 +66,9 @@ struct rsct_decoder {
     struct rsct_event_before event_before;
     struct rsct_mark *marks; /* owned: instruction counts inside the frame */
     uint32_t mark_count, mark_room, mark_next;
+    uint64_t span_end;    /* of the accesses between two marks that the following is about; 0: of none */
+    int span_by_fetches;  /* there is one fetch for each instruction */
+    uint64_t span_at, span_fetches; /* then: fetches before this access */
 
     struct slice *slices;
     uint32_t slice_count, slice_next;
@@ -83,6 +87,7 @@ int rsct_decoder_new(struct rsct_decoder **out, uint32_t keeps, int without_pcs,
     decoder->without_pcs = without_pcs;
     decoder->without_events = without_events;
     decoder->stretch = RSC_WIDE_PICK(rsc_simd_best(), rsct_stretch);
+    decoder->fetches = RSC_WIDE_PICK(rsc_simd_best(), rsct_fetches);
     decoder->slices = calloc(decoder->slice_count, sizeof *decoder->slices);
     int failed = !decoder->slices;
     for (uint32_t i = 0; !failed && i < decoder->slice_count; i++) {
@@ -130,17 +135,26 @@ static void fill_code(struct rsct_code_row *row, uint32_t kind, uint32_t class, 
     };
 }
 
+/* Which codes are fetches. Those with a size of their own always have a meaning. */
+static void fill_fetches(struct rsct_codes *codes, uint32_t count) {
+    memset(codes->fetches, 0, sizeof codes->fetches);
+    codes->has_fetches = 0;
+    for (uint32_t c = 0; c < 256; c++) {
+        if ((c >= count && c < RSCT_CODES_DIRECT) || codes->row[c].kind != RSC_FETCH) continue;
+        codes->fetches[c % 16 + c / 128 * 16] |= (uint8_t)(1 << c / 16 % 8);
+        codes->has_fetches |= c < count;
+    }
+}
+
 /* The same for vectors, where it fits. */
 static void fill_vectors(struct rsct_codes *codes, uint32_t count) {
     codes->by_vectors = count <= RSCT_VECTOR_CODES;
-    codes->has_fetches = 0;
     for (uint32_t i = 0; codes->by_vectors && i < count; i++) {
         const struct rsct_code_row *row = &codes->row[i];
         uint32_t size = rsc_meta_size(row->meta);
         if (size > UINT8_MAX) codes->by_vectors = 0;
         codes->shape[i] = (uint8_t)(row->bytes | row->kind << 4);
         codes->size[i] = (uint8_t)size;
-        codes->has_fetches |= row->kind == RSC_FETCH;
     }
 }
 
@@ -152,6 +166,7 @@ static const char *read_codes(struct rsct_decoder *decoder, struct rsc_varint_re
     }
     for (uint32_t i = 0; i < 24; i++) fill_code(&decoder->codes.row[RSCT_CODES_DIRECT + i], i >> 3, i & 7, 0, 1);
 
+    fill_fetches(&decoder->codes, decoder->header.codes);
     fill_vectors(&decoder->codes, decoder->header.codes);
 
     const uint8_t *codes = decoder->raw[RSCT_CODES], limit = (uint8_t)decoder->header.codes;
@@ -236,6 +251,7 @@ static int take_mark(struct rsct_decoder *decoder, struct rsct_mark *mark) {
 static const char *start_marks(struct rsct_decoder *decoder) {
     struct rsct_mark mark, last = {0, 0};
     decoder->mark_count = decoder->mark_next = 0;
+    decoder->span_end = 0;
     while (take_mark(decoder, &mark)) {
         if (decoder->header.instructions == RSC_UNKNOWN || mark.access > decoder->header.accesses ||
             mark.access <= last.access || mark.instructions < last.instructions ||
@@ -252,7 +268,14 @@ const struct rsct_mark *rsct_decoder_marks(const struct rsct_decoder *decoder, u
     return decoder->marks;
 }
 
-/* Instructions of the frame before its access `access`, which never falls from call to call: even between marks. */
+static uint64_t count_fetches(const struct rsct_decoder *decoder, uint64_t from, uint64_t to) {
+    return decoder->fetches(&decoder->codes, decoder->raw[RSCT_CODES] + from, to - from);
+}
+
+/*
+ * Instructions of the frame before its access `access`, which never falls from call to call. Between two marks, or
+ * marks and the ends of the frame, fetches say where they are if there is one for each; otherwise they are spread evenly.
+ */
 static uint64_t instructions_until(struct rsct_decoder *decoder, uint32_t access) {
     while (decoder->mark_next < decoder->mark_count && decoder->marks[decoder->mark_next].access <= access)
         decoder->mark_next++;
@@ -261,7 +284,21 @@ static uint64_t instructions_until(struct rsct_decoder *decoder, uint32_t access
     struct rsct_mark high = next < decoder->mark_count
                                 ? decoder->marks[next]
                                 : (struct rsct_mark){decoder->header.accesses, decoder->header.instructions};
-    if (access == low.access) return low.access == high.access ? high.instructions : low.instructions;
+    if (access == high.access) return high.instructions;
+    if (access == low.access) return low.instructions;
+    if (decoder->span_end != high.access) {
+        decoder->span_end = high.access;
+        decoder->span_by_fetches =
+            (decoder->codes.has_fetches || decoder->explicit_sizes) &&
+            count_fetches(decoder, low.access, high.access) == high.instructions - low.instructions;
+        decoder->span_at = low.access;
+        decoder->span_fetches = 0;
+    }
+    if (decoder->span_by_fetches) {
+        decoder->span_fetches += count_fetches(decoder, decoder->span_at, access);
+        decoder->span_at = access;
+        return low.instructions + decoder->span_fetches;
+    }
     unsigned __int128 all = high.instructions - low.instructions;
     return low.instructions + (uint64_t)(all * (access - low.access) / (high.access - low.access));
 }

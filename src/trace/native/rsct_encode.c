@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "base/grow.h"
 #include "base/u64_table.h"
+#include "trace/instruction_share.h"
 #include "trace/native/varint.h"
 
 #define RECENT_PCS 4096u
@@ -277,15 +278,12 @@ static int encode_event(struct rsct_encoder *encoder, const struct rsc_batch *ba
     return 0;
 }
 
-/* The share of a batch's instructions that belongs to its first `upto` accesses. */
-static uint64_t instructions_until(const struct rsc_batch *batch, uint32_t upto) {
-    if (upto >= batch->count) return batch->instructions;
-    return (uint64_t)((unsigned __int128)batch->instructions * upto / batch->count);
-}
-
+/* Adds the instructions of accesses from..to-1; of an empty batch, all of them. */
 static void add_instructions(struct rsct_encoder *encoder, const struct rsc_batch *batch, uint32_t from, uint32_t to) {
+    const int cut = from || to < batch->count;
     if (batch->instructions == RSC_UNKNOWN) encoder->instructions_known = encoder->instructions_known && from == to;
-    else encoder->instructions += instructions_until(batch, to) - (from ? instructions_until(batch, from) : 0);
+    else if (!batch->count) encoder->instructions += batch->instructions;
+    else encoder->instructions += rsc_instruction_share(batch, cut && rsc_fetches_are_instructions(batch), from, to);
 }
 
 /* Notes how many instructions precede the end of accesses from..to-1 of a batch, which were just added. */

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "trace/formats/readers.h"
+#include "trace/instruction_share.h"
 #include "trace/native/rsct_decode.h"
 #include "trace/native/rsct_index.h"
 #include "trace/native/rsct_locate.h"
@@ -356,7 +357,7 @@ static void drop_front(struct rsc_batch *batch, uint32_t drop) {
     struct rsc_event *kept = (struct rsc_event *)batch->events;
     for (uint32_t i = 0; i < batch->event_count; i++) kept[i].at -= drop;
     if (batch->instructions != RSC_UNKNOWN && batch->count)
-        batch->instructions -= (uint64_t)((unsigned __int128)batch->instructions * drop / batch->count);
+        batch->instructions = rsc_instruction_share(batch, rsc_fetches_are_instructions(batch), drop, batch->count);
     batch->addr += drop;
     batch->meta += drop;
     if (batch->pc) batch->pc += drop;

@@ -1,6 +1,6 @@
 /*
- * rsct_stretch.h - the inner loop of decoding: a stretch of accesses of one thread from
- * their codes and deltas.
+ * rsct_stretch.h - the inner loops of decoding: a stretch of accesses of one thread from
+ * their codes and deltas, and how many codes are fetches.
  *
  * One at a time, an access depends on the previous address of its kind, through memory: 5 to
  * 6 cycles. With vectors eight are decoded at once: their deltas take at most 64 bytes, and
@@ -29,6 +29,7 @@ struct rsct_codes {
     struct rsct_code_row row[256];
     uint8_t shape[RSCT_VECTOR_CODES] __attribute__((aligned(64))); /* length of the delta | kind << 4 */
     uint8_t size[RSCT_VECTOR_CODES] __attribute__((aligned(64)));
+    uint8_t fetches[32] __attribute__((aligned(32))); /* bit c / 16 % 8 of byte c % 16 + c / 128 * 16: c is a fetch */
     int by_vectors; /* all codes used are in these two */
     int has_fetches;
 };
@@ -41,5 +42,9 @@ typedef const uint8_t *rsct_stretch_fn(const struct rsct_codes *codes, const uin
                                        uint64_t last[4], uint64_t thread_bits, uint64_t *addr, uint64_t *meta,
                                        uint32_t count);
 RSC_WIDE_DECLARE(rsct_stretch_fn, rsct_stretch);
+
+/* How many of these codes are fetches. */
+typedef uint64_t rsct_fetches_fn(const struct rsct_codes *codes, const uint8_t *code, uint64_t count);
+RSC_WIDE_DECLARE(rsct_fetches_fn, rsct_fetches);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * rsct_stretch_kernel.c - a stretch of accesses, one at a time or, with AVX-512, eight
- * at a time; see rsct_stretch.h. No branch depends on the data.
+ * at a time, and the fetches among codes; see rsct_stretch.h. No branch depends on the data.
  */
 #include "trace/native/rsct_stretch.h"
 
@@ -110,6 +110,39 @@ const uint8_t *RSC_WIDE(rsct_stretch)(const struct rsct_codes *codes, const uint
                                       uint64_t last[4], uint64_t thread_bits, uint64_t *addr, uint64_t *meta,
                                       uint32_t count) {
     return one_by_one(codes, code, deltas, last, thread_bits, addr, meta, count);
+}
+
+#endif
+
+static uint64_t fetches_one_by_one(const struct rsct_codes *codes, const uint8_t *code, uint64_t count) {
+    uint64_t fetches = 0;
+    for (uint64_t i = 0; i < count; i++)
+        fetches += codes->fetches[(code[i] & 15) | (code[i] >> 3 & 16)] >> (code[i] >> 4 & 7) & 1;
+    return fetches;
+}
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+
+uint64_t RSC_WIDE(rsct_fetches)(const struct rsct_codes *codes, const uint8_t *code, uint64_t count) {
+    const __m256i low_codes = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)codes->fetches)),
+                  high_codes = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)codes->fetches + 1));
+    const __m256i bits = _mm256_set1_epi64x((long long)0x8040201008040201), low = _mm256_set1_epi8(15);
+    uint64_t fetches = 0, i = 0;
+    for (; i + 32 <= count; i += 32) {
+        const __m256i now = _mm256_loadu_si256((const __m256i *)(const void *)(code + i)), column = now & low;
+        const __m256i row = _mm256_shuffle_epi8(bits, _mm256_srli_epi16(now, 4) & low);
+        const __m256i set =
+            _mm256_blendv_epi8(_mm256_shuffle_epi8(low_codes, column), _mm256_shuffle_epi8(high_codes, column), now);
+        fetches += (uint64_t)__builtin_popcount((unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(set & row, row)));
+    }
+    return fetches + fetches_one_by_one(codes, code + i, count - i);
+}
+
+#else
+
+uint64_t RSC_WIDE(rsct_fetches)(const struct rsct_codes *codes, const uint8_t *code, uint64_t count) {
+    return fetches_one_by_one(codes, code, count);
 }
 
 #endif
