@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd/write_trace.h"
+#include "simulate/miss_trace.h"
 #include "simulate/sampling/set_choice.h"
 #include "trace/filter.h"
 
@@ -38,7 +39,10 @@ static int copy(struct rsc_session *session, struct rsc_write *write, struct rsc
     }
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
-    if ((sampler || !rsc_filter_is_all(&session->filter)) && info.full_accesses != RSC_UNKNOWN)
+    /* a sample of sets stands for what was read, a miss stream for the program that missed */
+    if (sampler && !rsc_miss_trace_kind(info.filter))
+        rsc_trace_writer_set_full(write->writer, info.accesses, info.instructions);
+    else if ((*info.filter || !rsc_filter_is_all(&session->filter)) && info.full_accesses != RSC_UNKNOWN)
         rsc_trace_writer_set_full(write->writer, info.full_accesses, info.full_instructions);
     return rsc_write_finish(write, session, error);
 }

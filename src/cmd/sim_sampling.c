@@ -137,8 +137,8 @@ static int make_rows(struct rsc_sim_result *result, size_t count, const struct r
 
 /* Chooses the sets: the trace's own, if it is a sample, else those asked for. */
 static int settle_sets(const struct rsc_sampling *sampling, const struct rsc_sim_config *config,
-                       const struct rsc_trace_info *info, struct rsc_set_choice *choice, int *filtered,
-                       struct rsc_error *error) {
+                       const struct rsc_trace_info *info, const struct rsc_filter *filter,
+                       struct rsc_set_choice *choice, int *filtered, struct rsc_error *error) {
     *choice = sampling->sets;
     int is_sample = rsc_block_sample_parse(info->filter, &choice->low, &choice->width, &choice->value);
     *filtered = is_sample == 1;
@@ -150,6 +150,12 @@ static int settle_sets(const struct rsc_sampling *sampling, const struct rsc_sim
         *choice = sampling->sets;
         return rsc_set_choice_settle(choice, config, error);
     }
+    if (!rsc_filter_is_all(filter))
+        return rsc_fail(
+            error, RSC_EINVAL,
+            "this trace is a sample of sets (%.80s) and cannot be filtered: filter the whole trace, then take "
+            "the sample",
+            info->filter);
     if (sampling->sets.denominator)
         return rsc_fail(error, RSC_EINVAL,
                         "this trace is already a sample of sets (%.80s): --sample-sets cannot be used", info->filter);
@@ -190,8 +196,11 @@ static int run_sets(const struct rsc_set_choice *choice, int filtered, const str
     rsc_progress_end(session);
     if (!status) {
         rsc_trace_get_info(trace, &info);
-        uint64_t instructions = info.full_instructions != RSC_UNKNOWN ? info.full_instructions : info.instructions;
-        uint64_t accesses = info.full_accesses != RSC_UNKNOWN ? info.full_accesses : done;
+        /* What was read is the whole, filters included, except of a trace that holds less than it stands for. */
+        const int partly = filtered || rsc_miss_trace_kind(info.filter);
+        uint64_t instructions =
+            partly && info.full_instructions != RSC_UNKNOWN ? info.full_instructions : info.instructions;
+        uint64_t accesses = partly && info.full_accesses != RSC_UNKNOWN ? info.full_accesses : done;
         status = rsc_set_sample_finish(sample, instructions, accesses, sampling->confidence, sets, error);
     }
     if (!status) {
@@ -287,11 +296,11 @@ int rsc_sampling_run(const struct rsc_sampling *sampling, struct rsc_session *se
         if (status < 0) {
             /* printed below */
         } else if (!by_time && !sampling->study) {
-            status = settle_sets(sampling, config, &info, &choice, &filtered, &error);
+            status = settle_sets(sampling, config, &info, &session->filter, &choice, &filtered, &error);
             if (!status)
                 status = run_sets(&choice, filtered, sampling, session, config, options, trace, &leave, &error);
         } else if (rsc_sampling_is_sample(trace)) {
-            status = settle_sets(sampling, config, &info, &choice, &filtered, &error);
+            status = settle_sets(sampling, config, &info, &session->filter, &choice, &filtered, &error);
         } else if (sampling->study) {
             status = run_study(session, config, options, trace, path, &leave, &error);
         } else {

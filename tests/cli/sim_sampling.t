@@ -338,3 +338,38 @@ $ reusescope sim halves.rsct -q --l1d 4K,4,64 --sample-time 2,1000 --cold-start 
 $ reusescope gen zipf,lines=4K -n 20K -q -o few.rsct; reusescope sim few.rsct --l1d 8K,4,64 --sample-sets 1/4 -q --format json -o - 2>err.txt | grep -o '"memory_[a-z]*":[a-z0-9]*'
 "memory_reads":null
 "memory_writes":null
+
+# With a filter, misses are per instruction and access of what it keeps, as in the simulation of the whole; --window 8K+16K has
+# 8,192 instructions. The same of a file that was filtered before, and of its whole as one interval.
+$ rates() { reusescope sim "$@" --l2 64K,2,64 -q --format json -o - 2> /dev/null | pick '"%s" % l["mpi"] + " " + ("%s of %s" % (e["mpi"], e["misses"]) if e else "")'; }
+$ reusescope convert t.rsct --window 8K+16K -q -o cut.rsct
+$ for of in 't.rsct --window 8K+16K' 't.din --window 8K+16K' cut.rsct 't.rsct --kind R,W'; do rates $of; rates $of --sample-sets 1/4,bits:6-7=all; done
+0.055908203125 
+0.055908203125 0.055908203125 of 458
+0.055908203125 
+0.055908203125 0.055908203125 of 458
+0.055908203125 
+0.055908203125 0.055908203125 of 458
+0.3951416015625 
+0.3951416015625 0.3951416015625 of 16185
+$ rates cut.rsct --cold-start cold
+0.055908203125 0.055908203125 of 458
+$ per() { reusescope sim "$@" --l2 64K,2,64 -q --format json -o - 2> /dev/null | pick '"%.6f" % (e["rate"] if e else l["mpkr"] / 1000)'; }
+$ reusescope gen mix,lines=8K,write=0.3 -n 40K --seed 5 -q -o plain.rsct; reusescope convert plain.rsct --kind W -q -o writes.rsct
+$ per plain.rsct --kind W; per plain.rsct --kind W --sample-sets 1/4,bits:6-7=all; per writes.rsct --sample-sets 1/4,bits:6-7=all
+0.528443
+0.528443
+0.528443
+
+# A sample of a filtered trace, and copies of a sample and of a miss stream, know the same whole.
+$ reusescope convert writes.rsct --sample-sets 1/4,bits:6-7=1 -q -o part.rsct; reusescope convert part.rsct -q -o copy.rsct
+$ per plain.rsct --kind W --sample-sets 1/4,bits:6-7=1; per part.rsct; per copy.rsct
+0.530944
+0.530944
+0.530944
+$ reusescope sim plain.rsct --l1 4K,1,32 --miss-trace m1.rsct -q -o m.txt; reusescope convert m1.rsct -q -o m2.rsct; per m1.rsct; per m2.rsct
+0.395386
+0.395386
+$ reusescope sim part.rsct --l2 64K,2,64 --kind W
+reusescope: this trace is a sample of sets (kinds=W, then sets=6-7=1) and cannot be filtered: filter the whole trace, then take the sample
+[2]

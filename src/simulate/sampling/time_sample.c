@@ -303,8 +303,7 @@ int rsc_time_sample(const struct rsc_sim_config *config, const struct rsc_time_o
         struct rsc_trace_info info;
         rsc_trace_get_info(trace, &info);
         result->accesses = work.at;
-        /* A filtered trace represents all instructions of the full trace. */
-        result->instructions = info.full_instructions != RSC_UNKNOWN ? info.full_instructions : info.instructions;
+        result->instructions = info.instructions;
     }
     for (size_t i = 0; !status && i < config->count; i++) status = estimate_cache(&work, i, error);
     rsc_branches_free(work.branches);
