@@ -311,8 +311,11 @@ reusescope: standard input: line 21 (byte 120): expected "0|1|2 ADDRESS" (din), 
 $ printf 'addr\nff\n' | reusescope analyze -
 reusescope: standard input: line 2 (byte 5): hexadecimal digits need a leading 0x (or --columns addr=N:hex) (csv), found "ff"
 [1]
-$ printf 'addr,size\n1,0\n' | reusescope analyze -
-reusescope: standard input: line 2 (byte 10): size must be from 1 to 4294967295 bytes (csv), found "1,0"
+$ printf 'addr,size\n1,4G\n' | reusescope analyze -
+reusescope: standard input: line 2 (byte 10): unexpected text after a value (csv), found "1,4G"
+[1]
+$ printf 'addr,size\n1,4294967296\n' | reusescope analyze -
+reusescope: standard input: line 2 (byte 10): size must be at most 4294967295 bytes (csv), found "1,4294967296"
 [1]
 $ printf 'addr,size\n1\n' | reusescope analyze -
 reusescope: standard input: line 2 (byte 10): fewer values than there are columns (csv), found "1"

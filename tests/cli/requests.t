@@ -205,3 +205,22 @@ $ reusescope analyze --requests huge.csv -q --format csv -o - | grep -E 'total,(
 0,requests,1,total,references,,,100000,,,
 0,requests,1,total,distinct,,,1000,,,
 0,requests,1,total,bytes,,,429496729500000,,,
+
+# Empty objects, as in the log of a web server, count as 1 byte each, in any number of threads.
+$ python3 -c 'print("addr,size"); [print(f"{i % 9},{i % 3 * 40}") for i in range(90000)]' > empty.csv
+$ for threads in 1 3; do reusescope analyze --requests empty.csv --threads $threads --format csv -o - | grep -E 'total,(references|distinct|bytes)'; done
+reusescope: warning: empty.csv: 30000 accesses of 0 bytes counted as 1 byte each
+0,requests,1,total,references,,,90000,,,
+0,requests,1,total,distinct,,,9,,,
+0,requests,1,total,bytes,,,3630000,,,
+reusescope: warning: empty.csv: 30000 accesses of 0 bytes counted as 1 byte each
+0,requests,1,total,references,,,90000,,,
+0,requests,1,total,distinct,,,9,,,
+0,requests,1,total,bytes,,,3630000,,,
+$ reusescope sim --requests 160,1K empty.csv -q | tail -2
+lru            160 B      90.0 k       100 %       100 %      90.0 k           0
+lru            1 KiB           9     0.010 %     0.010 %           0           0
+$ printf 'r 0x10 0\n' | reusescope dump -
+reusescope: warning: standard input: 1 accesses of 0 bytes counted as 1 byte each
+      access       tid  k         address   bytes
+           0         0  R  0x000000000010       1

@@ -12,7 +12,7 @@
  * without 0x are an error unless --columns announces them (addr=3:hex): guessing would
  * read 10 as 16 in one line and as 10 in another. Kinds are R, W, I or read, load,
  * write, store, fetch and their first letters. A line must have as many values as there
- * are columns.
+ * are columns. A size of 0, as of an empty object, counts as 1, with a warning at the end.
  *
  * list: lines of "ADDR", "KIND ADDR" or "KIND ADDR SIZE", all like the first. If an
  * address in the opening of the file has a digit from a to f without 0x, all without 0x
@@ -20,8 +20,10 @@
  *
  * In both, blank lines and lines that start with '#' are skipped.
  */
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "trace/formats/csv_columns.h"
 #include "trace/formats/text_reader.h"
 
@@ -31,6 +33,7 @@
 struct csv_reader {
     struct rsc_text_reader text;
     struct rsc_csv_columns columns;
+    uint64_t sizeless; /* accesses of 0 bytes */
 };
 
 /* The end of a line whose '\n' is at `newline`, without the '\r' it may have. */
@@ -91,12 +94,15 @@ static const char *take_line(struct csv_reader *reader, const char *newline, uin
     const char *line = text->lines.cursor;
     const char *problem = rsc_csv_values(&reader->columns, line, trim_return(line, newline), values);
     if (problem) return problem;
-    if (values[RSC_CSV_SIZE] == 0 || values[RSC_CSV_SIZE] > UINT32_MAX)
-        return "size must be from 1 to 4294967295 bytes";
+    if (values[RSC_CSV_SIZE] > UINT32_MAX) return "size must be at most 4294967295 bytes";
     int64_t thread = 0;
     if (text->has_threads) {
         thread = rsc_text_reader_thread(text, values[RSC_CSV_PID], values[RSC_CSV_TID]);
         if (thread < 0) return text->problem;
+    }
+    if (!values[RSC_CSV_SIZE]) {
+        values[RSC_CSV_SIZE] = 1;
+        reader->sizeless++;
     }
     text->addr[count] = values[RSC_CSV_ADDR];
     text->meta[count] = rsc_meta((uint32_t)values[RSC_CSV_SIZE], (enum rsc_kind)values[RSC_CSV_KIND], (uint32_t)thread);
@@ -171,19 +177,31 @@ static int list_start(struct rsc_text_reader *text, struct rsc_error *error) {
     return 0;
 }
 
-/* Its only state are threads, which every text reader joins. */
 static void csv_join(struct rsc_text_reader *all, const struct rsc_text_reader *part, struct rsc_piece_view *view) {
-    (void)all;
-    (void)part;
     (void)view;
+    ((struct csv_reader *)all)->sizeless += ((const struct csv_reader *)part)->sizeless;
 }
 
-static const struct rsc_text_format csv_format = {
-    .name = "csv", .reader_bytes = sizeof(struct csv_reader), .start = csv_start, .parse = csv_parse, .join = csv_join};
+static int csv_finish(struct rsc_text_reader *text, struct rsc_error *error) {
+    const uint64_t sizeless = ((const struct csv_reader *)text)->sizeless;
+    (void)error;
+    if (sizeless)
+        rsc_log_line(text->log, RSC_LOG_WARNING, "%s: %" PRIu64 " accesses of 0 bytes counted as 1 byte each",
+                     rsc_input_name(text->lines.input), sizeless);
+    return 0;
+}
+
+static const struct rsc_text_format csv_format = {.name = "csv",
+                                                  .reader_bytes = sizeof(struct csv_reader),
+                                                  .start = csv_start,
+                                                  .parse = csv_parse,
+                                                  .finish = csv_finish,
+                                                  .join = csv_join};
 static const struct rsc_text_format list_format = {.name = "list",
                                                    .reader_bytes = sizeof(struct csv_reader),
                                                    .start = list_start,
                                                    .parse = csv_parse,
+                                                   .finish = csv_finish,
                                                    .join = csv_join};
 
 int rsc_csv_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
