@@ -12,6 +12,7 @@
 #include "trace/ahead.h"
 #include "trace/filter.h"
 #include "trace/formats/readers.h"
+#include "trace/formats/text_lines.h"
 #include "trace/pieces.h"
 #include "trace/source.h"
 
@@ -59,10 +60,17 @@ static int format_by_content(struct rsc_trace *trace, struct rsc_error *error) {
     int64_t bytes = rsc_input_peek(trace->input, RSC_INPUT_PEEK_MAX, &head, error);
     if (bytes < 0) return (int)bytes;
     if (bytes == 0) return rsc_fail_at(error, RSC_EFORMAT, 0, "%s: the file is empty", name);
+    const int whole = bytes < RSC_INPUT_PEEK_MAX;
+    const size_t mark = rsc_head_mark_bytes(head, (size_t)bytes);
+    head += mark;
+    bytes -= (int64_t)mark;
     for (trace->format = rsc_formats; trace->format->name; trace->format++)
-        if (trace->format->matches && trace->format->matches(head, (size_t)bytes, bytes < RSC_INPUT_PEEK_MAX)) return 0;
+        if (trace->format->matches && trace->format->matches(head, (size_t)bytes, whole)) return 0;
+    if (bytes >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2)))
+        return rsc_fail_at(error, RSC_EFORMAT, 0, "%s: text in UTF-16, not in ASCII or UTF-8: iconv -f UTF-16 -t UTF-8",
+                           name);
     char advice[120] = "name it with --from if it is one";
-    uint32_t number, columns = rsc_csv_looks(head, (size_t)bytes, bytes < RSC_INPUT_PEEK_MAX, &number);
+    uint32_t number, columns = rsc_csv_looks(head, (size_t)bytes, whole, &number);
     if ((bytes >= 4 && !memcmp(head, "\177ELF", 4)) || (bytes >= 2 && !memcmp(head, "#!", 2)))
         return rsc_fail_at(error, RSC_EFORMAT, 0, "%s: a program, not a trace (to watch it: reusescope run -- PROGRAM)",
                            name);

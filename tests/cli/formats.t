@@ -243,3 +243,38 @@ $ /usr/bin/python3 salvage.py
 # An intact index tells how many accesses a damaged frame had.
 $ flip s.rsct 220; reusescope info bad.rsct --salvage 2>&1 | grep -o 'with .*'
 with at least 10 accesses
+
+# Addresses of letters alone, among others with figures, are hexadecimal too; words alone are no list.
+$ printf 'ffffffff\n7fff1040\n10\n' | reusescope dump - | cut -c27-41
+        address
+ 0x0000ffffffff
+ 0x00007fff1040
+ 0x000000000010
+$ printf 'r d\nread 40 8\n' | reusescope dump -
+reusescope: standard input: no trace format recognised (rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace); name it with --from if it is one
+[1]
+$ printf 'r d\nread 40\n' | reusescope dump -
+      access       tid  k         address   bytes
+           0         0  R  0x00000000000d       1
+           1         0  R  0x000000000040       1
+$ printf 'add\nbad\n' | reusescope dump -
+reusescope: standard input: no trace format recognised (rsct, din, lackey, csv, list, pinatrace, perf-script, drmemtrace); name it with --from if it is one
+[1]
+
+# A byte order mark is no part of the first line, and does not make it a header. UTF-16 is named.
+$ mark='\357\273\277'; printf "${mark}4096\n64\n" | reusescope dump - --columns addr=1
+      access       tid  k         address   bytes
+           0         0  R  0x000000001000       1
+           1         0  R  0x000000000040       1
+$ printf "${mark}0x10\n" | gzip | reusescope info - | grep -E 'format|accesses'
+format         list, packed with gzip
+accesses       1
+$ printf "${mark}0 10\n1 20\n" | reusescope info - | grep -E 'format|kinds'
+format         din
+kinds          1 reads, 1 writes, 0 fetches
+$ printf "${mark}0 10\nzzz\n" | reusescope info - --from din
+reusescope: standard input: line 2 (byte 8): expected "0|1|2 ADDRESS" (din), found "zzz"
+[1]
+$ printf '\377\3760\0x\0001\0\n\0' | reusescope info -
+reusescope: standard input: text in UTF-16, not in ASCII or UTF-8: iconv -f UTF-16 -t UTF-8
+[1]

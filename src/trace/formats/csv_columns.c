@@ -133,7 +133,6 @@ static const char *take_names(struct rsc_csv_columns *columns, const struct rsc_
                               const char *end) {
     *columns = (struct rsc_csv_columns){.separator = separator_of(line, end)};
     memset(columns->role, RSC_CSV_NONE, sizeof columns->role);
-    if (end - line >= 3 && !memcmp(line, "\xef\xbb\xbf", 3)) line += 3; /* UTF-8's byte order mark */
     for (const char *at = line;; at++) {
         at = skip_blanks(at, columns->separator);
         int quoted = *at == '"';
@@ -259,17 +258,20 @@ const char *rsc_csv_values(const struct rsc_csv_columns *columns, const char *at
 
 /* ---- plain lists ---- */
 
-/* Is [at, end) a number in hexadecimal or decimal digits? An English word of the letters a to f is not. */
-static int is_number(const char *at, const char *end, int *letters) {
+enum number { NUMBER_NOT, NUMBER, NUMBER_OR_WORD };
+
+/* Is [at, end) a number in hexadecimal or decimal digits? One of the letters a to f may be an English word. */
+static enum number number_of(const char *at, const char *end, int *letters) {
     int figures = 0, digits = 0, prefix = rsc_has_hex_prefix(at), first_figure = rsc_is_figure(*at);
     if (prefix) at += 2;
     for (; at < end; at++, digits++) {
         int letter = (unsigned char)((*at | 0x20) - 'a') < 6;
-        if (!letter && !rsc_is_figure(*at)) return 0;
+        if (!letter && !rsc_is_figure(*at)) return NUMBER_NOT;
         figures += !letter;
     }
     *letters = !prefix && figures < digits;
-    return digits > 0 && digits <= 20 && (prefix || !*letters || first_figure || (figures && digits >= 6));
+    if (!digits || digits > 20) return NUMBER_NOT;
+    return prefix || !*letters || first_figure || (figures && digits >= 6) ? NUMBER : NUMBER_OR_WORD;
 }
 
 int rsc_csv_columns_listed(struct rsc_csv_columns *columns, const char *line, const char *end) {
@@ -289,15 +291,15 @@ int rsc_csv_columns_listed(struct rsc_csv_columns *columns, const char *line, co
     *columns = (struct rsc_csv_columns){.separator = ' ', .count = count};
     int kinds = count > 1;
     if (!count || count > 3 || (kinds && parse_kind(values[0], &kind, &problem) != ends[0])) return 0;
-    if (!is_number(values[kinds], ends[kinds], &letters)) return 0;
-    if (count == 3 && !is_number(values[2], ends[2], &ignored)) return 0;
+    const enum number address = number_of(values[kinds], ends[kinds], &letters);
+    if (!address || (count == 3 && number_of(values[2], ends[2], &ignored) != NUMBER)) return 0;
     static const uint8_t roles[] = {RSC_CSV_KIND, RSC_CSV_ADDR, RSC_CSV_SIZE};
     for (uint32_t i = 0; i < count; i++) {
         columns->role[i] = roles[i + !kinds];
         columns->roles |= 1u << columns->role[i];
     }
     columns->hex = letters ? 1u << RSC_CSV_ADDR : 0;
-    return 1;
+    return address == NUMBER ? 1 : 2;
 }
 
 uint32_t rsc_csv_count(const char *line, const char *end, uint32_t *number) {
@@ -311,7 +313,7 @@ uint32_t rsc_csv_count(const char *line, const char *end, uint32_t *number) {
         const char *value = at + quoted;
         at = skip_value(value, end, separator, quoted);
         count++;
-        if (at > value && is_number(value, at, &letters)) {
+        if (at > value && number_of(value, at, &letters) == NUMBER) {
             if (!*number || (!prefixed && rsc_has_hex_prefix(value))) *number = count;
             prefixed |= (uint32_t)rsc_has_hex_prefix(value);
         }

@@ -64,7 +64,10 @@ const char *rsc_csv_columns_named(struct rsc_csv_columns *columns, const char *l
 const char *rsc_csv_columns_given(struct rsc_csv_columns *columns, const struct rsc_csv_spec *spec, const char *line,
                                   const char *end, int *header);
 
-/* The columns of a plain list with this line: ADDR, KIND ADDR or KIND ADDR SIZE. Returns whether it is one. */
+/*
+ * The columns of a plain list with this line: ADDR, KIND ADDR or KIND ADDR SIZE. Returns 1, 0 if it is none, or 2 if that
+ * depends on other lines: its address, of letters from a to f, may be a word.
+ */
 int rsc_csv_columns_listed(struct rsc_csv_columns *columns, const char *line, const char *end);
 
 /*

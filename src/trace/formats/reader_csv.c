@@ -65,14 +65,16 @@ int rsc_list_matches(const unsigned char *head, size_t bytes, int whole) {
     struct rsc_head_line line;
     struct rsc_csv_columns columns;
     size_t at = 0;
-    uint32_t count = 0;
+    uint32_t count = 0, certain = 0;
     const char *end;
     if (rsc_head_is_binary(head, bytes) || !memchr(head, '\n', bytes)) return 0; /* a number alone is not a list */
     for (int tried = 0; tried < LINES_TRIED && (end = next_head_line(&line, head, bytes, whole, &at)); tried++) {
-        if (!rsc_csv_columns_listed(&columns, line.text, end) || (count && columns.count != count)) return 0;
+        int listed = rsc_csv_columns_listed(&columns, line.text, end);
+        if (!listed || (count && columns.count != count)) return 0;
         count = columns.count;
+        certain += listed == 1;
     }
-    return count > 0;
+    return certain > 0;
 }
 
 uint32_t rsc_csv_looks(const unsigned char *head, size_t bytes, int whole, uint32_t *number) {

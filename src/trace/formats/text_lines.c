@@ -22,7 +22,12 @@
 
 int rsc_text_lines_open(struct rsc_text_lines *lines, struct rsc_input *input, const char *format,
                         struct rsc_error *error) {
+    unsigned char mark[3];
+    const unsigned char *head;
     *lines = (struct rsc_text_lines){.input = input, .format = format, .line = 1};
+    int64_t bytes = rsc_input_peek(input, sizeof mark, &head, error);
+    if (bytes > 0) bytes = rsc_input_read(input, mark, rsc_head_mark_bytes(head, (size_t)bytes), error);
+    if (bytes < 0) return (int)bytes;
     lines->offset = rsc_input_offset(input);
     lines->bytes = calloc(1, BUFFER_BYTES);
     if (!lines->bytes) return rsc_fail_memory(error, "text lines");
@@ -127,6 +132,10 @@ int rsc_head_line_next(struct rsc_head_line *line, const unsigned char *head, si
     memcpy(line->text, start, length);
     memset(line->text + length, '\n', sizeof line->text - length);
     return 1;
+}
+
+size_t rsc_head_mark_bytes(const unsigned char *head, size_t bytes) {
+    return bytes >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
 
 int rsc_head_is_binary(const unsigned char *head, size_t bytes) {

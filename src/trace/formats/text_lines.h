@@ -42,6 +42,7 @@ struct rsc_text_lines {
     int unended;             /* the last line of the input had no '\n' */
 };
 
+/* UTF-8's byte order mark, which editors and spreadsheets put before the first line, is skipped. */
 int rsc_text_lines_open(struct rsc_text_lines *lines, struct rsc_input *input, const char *format,
                         struct rsc_error *error);
 void rsc_text_lines_close(struct rsc_text_lines *lines);
@@ -83,6 +84,9 @@ struct rsc_head_line {
     char text[RSC_HEAD_LINE_MAX + 32];
 };
 int rsc_head_line_next(struct rsc_head_line *line, const unsigned char *head, size_t bytes, int whole, size_t *at);
+
+/* The bytes of a byte order mark of UTF-8 at the opening of a file: 3, or 0 without one. */
+size_t rsc_head_mark_bytes(const unsigned char *head, size_t bytes);
 
 /* Does the opening of a file contain a byte that no text trace has? */
 int rsc_head_is_binary(const unsigned char *head, size_t bytes);
