@@ -54,6 +54,27 @@ static int format_by_name(const struct rsc_format **format, const char *name, st
     return rsc_fail(error, RSC_EINVAL, "format '%.40s': not one of %s", name, names);
 }
 
+/* What may be around a trace that is not taken off here, and what does. */
+static const struct wrapping {
+    size_t at, bytes;
+    const char *mark, *what, *unwrap;
+} wrappings[] = {
+    {0, 3, "BZh", "packed with bzip2, which is not read", "bzip2 -dc"},
+    {0, 2, "\x1f\x9d", "packed with compress, which is not read", "zcat"},
+    {0, 4, "\x02\x21\x4c\x18", "packed with lz4's legacy format, which is not read", "lz4 -dc"},
+    {0, 6, "7z\xbc\xaf\x27\x1c", "packed with 7-Zip, which is not read", "7z x -so"},
+    {257, 5, "ustar", "an archive of tar, not a trace", "tar -xO"},
+    {0, 2, "\x1f\x8b", "packed twice", "gzip -dc"},
+    {0, 2, "\xff\xfe", "text in UTF-16, not in ASCII or UTF-8", "iconv -f UTF-16 -t UTF-8"},
+    {0, 2, "\xfe\xff", "text in UTF-16, not in ASCII or UTF-8", "iconv -f UTF-16 -t UTF-8"},
+};
+
+static const struct wrapping *wrapping_of(const unsigned char *head, size_t bytes) {
+    for (const struct wrapping *w = wrappings; w < wrappings + sizeof wrappings / sizeof *wrappings; w++)
+        if (bytes >= w->at + w->bytes && !memcmp(head + w->at, w->mark, w->bytes)) return w;
+    return NULL;
+}
+
 static int format_by_content(struct rsc_trace *trace, struct rsc_error *error) {
     const unsigned char *head;
     const char *name = rsc_input_name(trace->input);
@@ -66,9 +87,8 @@ static int format_by_content(struct rsc_trace *trace, struct rsc_error *error) {
     bytes -= (int64_t)mark;
     for (trace->format = rsc_formats; trace->format->name; trace->format++)
         if (trace->format->matches && trace->format->matches(head, (size_t)bytes, whole)) return 0;
-    if (bytes >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2)))
-        return rsc_fail_at(error, RSC_EFORMAT, 0, "%s: text in UTF-16, not in ASCII or UTF-8: iconv -f UTF-16 -t UTF-8",
-                           name);
+    const struct wrapping *wrapping = wrapping_of(head, (size_t)bytes);
+    if (wrapping) return rsc_fail_at(error, RSC_EFORMAT, 0, "%s: %s: use %s", name, wrapping->what, wrapping->unwrap);
     char advice[120] = "name it with --from if it is one";
     uint32_t number, columns = rsc_csv_looks(head, (size_t)bytes, whole, &number);
     if ((bytes >= 4 && !memcmp(head, "\177ELF", 4)) || (bytes >= 2 && !memcmp(head, "#!", 2)))

@@ -276,5 +276,14 @@ $ printf "${mark}0 10\nzzz\n" | reusescope info - --from din
 reusescope: standard input: line 2 (byte 8): expected "0|1|2 ADDRESS" (din), found "zzz"
 [1]
 $ printf '\377\3760\0x\0001\0\n\0' | reusescope info -
-reusescope: standard input: text in UTF-16, not in ASCII or UTF-8: iconv -f UTF-16 -t UTF-8
+reusescope: standard input: text in UTF-16, not in ASCII or UTF-8: use iconv -f UTF-16 -t UTF-8
+[1]
+
+# What packs a trace and is not read is named too, with what unpacks it: not a hint to read it as raw addresses.
+$ printf 'BZh91AY&SY' > t.bz2; tar -cf t.tar t.list; gzip -c t.tar > t.tgz; gzip -c t.list | gzip -c > twice.gz
+$ for file in t.bz2 t.tar t.tgz twice.gz; do reusescope analyze $file; done
+reusescope: t.bz2: packed with bzip2, which is not read: use bzip2 -dc
+reusescope: t.tar: an archive of tar, not a trace: use tar -xO
+reusescope: t.tgz: an archive of tar, not a trace: use tar -xO
+reusescope: twice.gz: packed twice: use gzip -dc
 [1]
