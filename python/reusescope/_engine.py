@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ._columns import Integers, Kinds, Threads, batches
-from ._errors import InvalidArgumentError
-from ._library import Batch, EngineOptions, ErrorStruct, Thread, TraceOptions, TraceWriterOptions, check, library
+from ._errors import InvalidArgumentError, UnsupportedError
+from ._library import (Batch, EngineOptions, ErrorStruct, Thread, TraceInfo, TraceOptions, TraceWriterOptions, check,
+                       library)
 from ._profile import PathLike, Profile
 
 
@@ -119,14 +120,15 @@ class Accesses(NamedTuple):
 
 def analyze(addresses: Union[npt.ArrayLike, "os.PathLike[str]"], sizes: Optional[Integers] = None,
             kinds: Optional[Kinds] = None, threads: Optional[Integers] = None, pcs: Optional[npt.ArrayLike] = None, *,
-            format: Optional[str] = None, engine: str = "auto", model: Optional[str] = None, line: Optional[int] = None,
+            format: Optional[str] = None, columns: Optional[str] = None, engine: str = "auto", model: Optional[str] = None, line: Optional[int] = None,
             workers: int = 1, phases: int = 0, max_distance: int = 0, bins: int = 0, intervals: bool = True,
             attribute: Optional[bool] = None, seed: int = 0, error: float = 0.0, confidence: float = 90.0, top_lines: int = 0,
             top_lines_bytes: int = 0, cores: Optional[str] = None) -> Profile:
     """Reuse distances, reuse intervals and the miss ratio curve of accesses to memory.
 
     addresses: of each access, in order: an array of integers (one of 64-bit integers that lie one after the other is not
-    copied), or the path of a trace file in any format that reusescope reads (`format` names those that have no magic number).
+    copied), or the path of a trace file in any format that reusescope reads (`format` names those that have no magic number,
+    `columns` says what the columns of a table are, as "addr=3,size=4").
     With an array, each of these may be one value for all or one for each:
     sizes: in bytes (1); kinds: "R", "W", "I" or 0, 1, 2 (reads); threads: operating system thread ids (0);
     pcs: addresses of the instructions.
@@ -140,25 +142,30 @@ def analyze(addresses: Union[npt.ArrayLike, "os.PathLike[str]"], sizes: Optional
     from_file = isinstance(addresses, (str, os.PathLike))
     if from_file and any(column is not None for column in (sizes, kinds, threads, pcs)):
         raise TypeError("analyze: a trace file has its own sizes, kinds, threads and pcs")
-    if format is not None and not from_file:
-        raise TypeError("analyze: format is for trace files")
+    if (format is not None or columns is not None) and not from_file:
+        raise TypeError("analyze: format and columns are for trace files")
     with Engine(engine=engine, model=model, line=line, workers=workers, phases=phases, max_distance=max_distance, bins=bins,
                 intervals=intervals, attribute=attribute, seed=seed, error=error, confidence=confidence, top_lines=top_lines,
                 top_lines_bytes=top_lines_bytes, cores=cores) as taker:
         if isinstance(addresses, (str, os.PathLike)):
-            for batch in _trace_batches(addresses, format):
+            for batch in _trace_batches(addresses, format, columns, engine.startswith("requests")):
                 taker._push(batch)
         else:
             taker.push(addresses, sizes, kinds, threads, pcs)
         return taker.finish()
 
 
-def _trace_batches(path: PathLike, format: Optional[str]) -> Iterator[Batch]:
-    lib, handle, error = library(), c_void_p(), ErrorStruct()
-    options = TraceOptions(struct_bytes=ctypes.sizeof(TraceOptions), format=format.encode() if format else None)
+def _trace_batches(path: PathLike, format: Optional[str], columns: Optional[str], objects: bool) -> Iterator[Batch]:
+    """Of a trace file. `objects`: whether addresses may be the names of objects."""
+    lib, handle, error, info = library(), c_void_p(), ErrorStruct(), TraceInfo()
+    options = TraceOptions(struct_bytes=ctypes.sizeof(TraceOptions), format=format.encode() if format else None,
+                           columns=columns.encode() if columns else None)
     check(lib.rsc_trace_open(ctypes.byref(handle), os.fsencode(os.fspath(path)), ctypes.byref(options), ctypes.byref(error)),
           error)
     try:
+        lib.rsc_trace_get_info(handle, ctypes.byref(info))
+        if info.source == b"libCacheSim" and not objects:
+            raise UnsupportedError(f'{os.fspath(path)}: requests for objects, not accesses to addresses: use engine="requests"')
         batch = ctypes.POINTER(Batch)()
         while check(lib.rsc_trace_next(handle, ctypes.byref(batch), ctypes.byref(error)), error):
             yield batch.contents
@@ -174,9 +181,9 @@ def _copy(at: Optional[int], count: int) -> npt.NDArray[np.uint64]:
     return column
 
 
-def read_trace(path: PathLike, *, format: Optional[str] = None) -> Iterator[Accesses]:
+def read_trace(path: PathLike, *, format: Optional[str] = None, columns: Optional[str] = None) -> Iterator[Accesses]:
     """The accesses of a trace file, a few ten thousand at a time. The arrays are the caller's."""
-    for batch in _trace_batches(path, format):
+    for batch in _trace_batches(path, format, columns, True):
         if not batch.count:
             continue  # events only
         meta = _copy(batch.meta, batch.count)

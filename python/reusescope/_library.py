@@ -73,6 +73,15 @@ class TraceOptions(ctypes.Structure):
                 ("unused", c_int), ("without_events", c_int), ("columns", c_char_p)]
 
 
+class TraceInfo(ctypes.Structure):
+    _fields_ = [
+        ("format", c_char_p), ("compression", c_char_p), ("source", c_char_p), ("command", c_char_p), ("filter", c_char_p),
+        ("accesses", c_uint64), ("instructions", c_uint64), ("full_accesses", c_uint64), ("full_instructions", c_uint64),
+        ("frames", c_uint64), ("file_bytes", c_uint64), ("lost_bytes", c_uint64), ("lost_frames", c_uint64),
+        ("version", c_uint32), ("has_pc", c_int),
+    ]
+
+
 class TraceWriterOptions(ctypes.Structure):
     _fields_ = [
         ("struct_bytes", c_size_t), ("format", c_char_p), ("source", c_char_p), ("command", c_char_p),
@@ -109,6 +118,7 @@ FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("rsc_profile_free", None, [c_void_p]),
     ("rsc_trace_open", c_int, [_HANDLE, c_char_p, POINTER(TraceOptions), _ERROR]),
     ("rsc_trace_next", c_int, [c_void_p, POINTER(POINTER(Batch)), _ERROR]),
+    ("rsc_trace_get_info", None, [c_void_p, POINTER(TraceInfo)]),
     ("rsc_trace_close", None, [c_void_p]),
     ("rsc_trace_writer_open", c_int, [_HANDLE, c_char_p, POINTER(TraceWriterOptions), _ERROR]),
     ("rsc_trace_writer_push", c_int, [c_void_p, POINTER(Batch), _ERROR]),

@@ -9,6 +9,7 @@ import json
 import os
 import pickle
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -259,6 +260,25 @@ class Files(Scratch):
         columns[0].tofile(self.path("t.raw"))
         raw = reusescope.analyze(self.path("t.raw"), format="raw64")
         self.assertEqual(raw.rd.tolist(), reusescope.analyze(columns[0]).rd.tolist())
+
+    def test_tables_and_requests(self):
+        with open(self.path("t.txt"), "w", encoding="utf-8") as file:
+            file.write("17,load,1000,8\n18,store,1040,4\n")
+        columns = "kind=2,addr=3:hex,size=4"
+        read = next(reusescope.read_trace(self.path("t.txt"), columns=columns))
+        self.assertEqual([column.tolist() for column in read[:3]], [[0x1000, 0x1040], [8, 4], [0, 1]])
+        self.assertEqual(reusescope.analyze(self.path("t.txt"), columns=columns).distinct, 2)
+        with self.assertRaises(TypeError):
+            reusescope.analyze([1, 2], columns=columns)
+        with self.assertRaises(reusescope.InvalidArgumentError):
+            reusescope.analyze(self.path("t.txt"), columns="size=4")
+        with open(self.path("t.oracle"), "wb") as file:
+            file.write(b"".join(struct.pack("<IQIq", 0, name, 100, -1) for name in (1, 2, 1)))
+        profile = reusescope.analyze(self.path("t.oracle"), format="oracleGeneral", engine="requests")
+        self.assertEqual((profile.distinct, profile.cold), (2, 2))
+        with self.assertRaisesRegex(reusescope.UnsupportedError, "requests for objects"):
+            reusescope.analyze(self.path("t.oracle"), format="oracleGeneral")
+        self.assertEqual(next(reusescope.read_trace(self.path("t.oracle"), format="oracleGeneral")).addresses.tolist(), [1, 2, 1])
 
     def test_pickles(self):
         self.assertEqual(pickle.loads(pickle.dumps(self.profile)).json_text(), self.profile.json_text())
