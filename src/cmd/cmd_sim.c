@@ -385,6 +385,9 @@ static int run(struct sim_verb *verb, int argc) {
         return rsc_usage_error(self,
                                "--policy needs --requests; for caches of blocks it is a word: --l2 4M,16,64,fifo");
     if (verb->session.output && (leave = rsc_session_check_output(&verb->session)) >= 0) return leave;
+    if (verb->misses.path && verb->session.output &&
+        (leave = rsc_session_spare_result(&verb->session, verb->misses.path)) >= 0)
+        return leave;
     if (verb->misses.path &&
         (leave = rsc_session_spare_inputs(&verb->session, verb->misses.path, verb->misses.path)) >= 0)
         return leave;

@@ -214,6 +214,29 @@ int rsc_session_spare_inputs(const struct rsc_session *session, const char *path
     return -1;
 }
 
+/* Whether two files, which need not exist yet, have the same name in the same folder. */
+static int same_place(const char *one, const char *other) {
+    const char *paths[2] = {one, other}, *names[2];
+    struct stat folders[2];
+    for (int i = 0; i < 2; i++) {
+        const char *slash = strrchr(paths[i], '/');
+        char folder[PATH_MAX];
+        names[i] = slash ? slash + 1 : paths[i];
+        snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash + 1 - paths[i]) : 0, paths[i]);
+        if (stat(folder, &folders[i]) != 0) return 0;
+    }
+    return !strcmp(names[0], names[1]) && folders[0].st_dev == folders[1].st_dev &&
+           folders[0].st_ino == folders[1].st_ino;
+}
+
+int rsc_session_spare_result(const struct rsc_session *session, const char *path) {
+    char result[PATH_MAX], other[PATH_MAX];
+    rsc_expand_name(session->output ? session->output : RSC_DATA_FILE, result, sizeof result);
+    rsc_expand_name(path, other, sizeof other);
+    if (!strcmp(result, "-") || !same_place(result, other)) return -1;
+    return rsc_usage_error(session->verb, "%.200s is also the file of the result: it would be overwritten", path);
+}
+
 int rsc_session_spare_opened(const struct rsc_session *session, const char *path, struct rsc_error *error) {
     char name[PATH_MAX];
     struct stat file;

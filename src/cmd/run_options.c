@@ -145,6 +145,7 @@ static int check_options(const struct rsc_run_asked *asked, const struct rsc_ana
     if ((request->roi_function || request->roi_marked) && (request->skip || request->length))
         return rsc_usage_error(verb, "--roi and --skip or --for exclude each other");
     int leave = trace ? rsc_session_spare_inputs(analysis->session, trace, trace) : -1;
+    if (leave < 0 && trace && !asked->only_record) leave = rsc_session_spare_result(analysis->session, trace);
     return leave >= 0 || asked->only_record ? leave : rsc_session_check_output(analysis->session);
 }
 

@@ -164,6 +164,9 @@ int rsc_session_check_format(const struct rsc_session *session);
 /* Checks, before long work, that its result can be written. Returns -1, or the exit status. */
 int rsc_session_check_output(struct rsc_session *session);
 
+/* Refuses to write another file `path` where the result goes, before either exists. Returns -1, or the exit status. */
+int rsc_session_spare_result(const struct rsc_session *session, const char *path);
+
 /*
  * Refuses to write `path`, given as the option's value `given` (NULL: a default), over a file that the command line names
  * elsewhere: an input, the program, its data. Links are followed. Returns -1, or the exit status.

@@ -219,6 +219,23 @@ reusescope advise: p.data is named twice: it would be overwritten
 $ cmp in.rsct kept.rsct; cmp prog kept.prog; cmp p.data kept.data; cat m.c
 void f(void) {}
 
+# Nor two results over each other, which is known before the work: nothing is left.
+$ reusescope sim in.rsct --l1d 32K,8,64 --miss-trace two -o two
+reusescope sim: two is also the file of the result: it would be overwritten
+[2]
+$ reusescope sim in.rsct --l1d 32K,8,64 --miss-trace two.%p -o ./two.%p
+reusescope sim: two.%p is also the file of the result: it would be overwritten
+[2]
+$ reusescope run --trace two -o two -- ./prog
+reusescope run: two is also the file of the result: it would be overwritten
+[2]
+$ rm -f reusescope.data; reusescope run --trace reusescope.data -- ./prog
+reusescope run: reusescope.data is also the file of the result: it would be overwritten
+[2]
+$ ls two* reusescope.data 2>/dev/null
+[2]
+$ reusescope sim in.rsct --l1d 32K,8,64 --miss-trace two -q -o /dev/null && rm two
+
 # Nor a file that the command line does not name: the default profile, standard input, a program in PATH, a member of a
 # folder, the sources of a project, the source that a profile names.
 $ cp p.data reusescope.data
