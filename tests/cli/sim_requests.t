@@ -47,6 +47,12 @@ lru            4 GiB           4       100 %       100 %           3           0
 $ misses abacab.csv --requests 20 --warm 3
 policy,bytes,misses,missed_bytes,too_large
 lru,20,2,20,0
+$ misses abacab.csv --requests 20 --warm 6
+policy,bytes,misses,missed_bytes,too_large
+lru,20,0,0,0
+$ reusescope sim abacab.csv --requests 20 --warm 7
+reusescope: --warm 7: the trace has only 6 requests
+[2]
 
 # The same for any number of threads.
 $ for n in 1 2 5; do reusescope sim scan.csv --requests 5,20,50 --policy all --threads $n --format csv -o - | md5sum; done | uniq | wc -l

@@ -219,7 +219,10 @@ static int find_next_uses(struct rsc_object_simulator *simulator) {
 int rsc_object_simulator_finish(struct rsc_object_simulator *simulator, struct rsc_objects_result *result,
                                 struct rsc_error *error) {
     const struct rsc_object_options *options = &simulator->options;
-    uint64_t warm = simulator->seen < options->warm_requests ? simulator->seen : options->warm_requests;
+    const uint64_t warm = options->warm_requests;
+    if (simulator->seen < warm)
+        return rsc_fail(error, RSC_EINVAL, "--warm %" PRIu64 ": the trace has only %" PRIu64 " requests", warm,
+                        simulator->seen);
     int status = serve(simulator, error);
     if (!status && simulator->keeps_all) {
         status = find_next_uses(simulator);
