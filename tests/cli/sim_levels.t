@@ -119,3 +119,9 @@ reusescope sim: --l4 without --l3
 [2]
 $ json four.din --l1d 64,1,64 --l2 128,2,64 --l3 all:128-256,4,64 | field config misses
 64,1,64,lru 12 128,2,64,lru 12 128,1,64,lru 12 128,2,64,lru 12 256,1,64,lru 4 256,2,64,lru 4 256,4,64,lru 4
+
+# Fetches without a TLB of their own look in the second level, which data that miss the first change: 0x1000 was driven out of
+# it, and data did not use it before.
+$ printf 'addr,kind\n0x1000,I\n0x2000,R\n0x3000,R\n0x1000,I\n0x1000,R\n' > apart.csv
+$ json apart.csv --dtlb 1,1,4K --tlb2 2,2,4K | pages
+4096 4 ('dtlb', 3, 3) ('tlb2', 5, 4)

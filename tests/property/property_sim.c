@@ -349,7 +349,10 @@ static void tlbs(void **state) {
         make_trace(&rng, one_in(&rng, 2) ? 1 : REF_THREADS, 4u << 20);
         for (uint32_t i = 0; i < count; i++) addr[i] *= 1 + below(&rng, 2); /* some far apart */
         int unified = one_in(&rng, 2), second = (int)below(&rng, 3);
-        if (unified) config.tlbs[config.tlb_count++] = random_tlb(&rng, "tlb", config.pages);
+        if (one_in(&rng, 4)) { /* the other kinds begin with the second level */
+            config.tlbs[config.tlb_count++] = random_tlb(&rng, one_in(&rng, 2) ? "itlb" : "dtlb", config.pages);
+            second = 1;
+        } else if (unified) config.tlbs[config.tlb_count++] = random_tlb(&rng, "tlb", config.pages);
         else {
             config.tlbs[config.tlb_count++] = random_tlb(&rng, "itlb", config.pages);
             config.tlbs[config.tlb_count++] = random_tlb(&rng, "dtlb", config.pages);

@@ -97,7 +97,8 @@ static int look_up(const struct rsc_tlbs *tlbs, struct pages *pages, uint64_t pa
     for (; level < RSC_TLB_LEVELS && pages->path[kind][level] >= 0; level++) {
         struct unit *unit = &pages->units[pages->path[kind][level]];
         unit->accesses[kind]++;
-        if (!level && unit->config.policy == RSC_POLICY_LRU) {
+        /* a second level that a kind begins with is changed by what others miss */
+        if (unit->config.level == 1 && unit->config.policy == RSC_POLICY_LRU) {
             if (pages->last_page[kind] == page && pages->last_thread[kind] == thread) return 0;
             for (int other = 0; other < RSC_KINDS; other++) /* kinds that share this TLB changed its order */
                 if (unit->config.kinds & RSC_KIND_BIT(other)) {
