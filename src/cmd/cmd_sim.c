@@ -259,6 +259,7 @@ static int refuse_with_samples(const struct sim_verb *verb) {
                        : verb->options.window_accesses ? "--windows"
                        : verb->options.classify        ? "--classes"
                        : verb->options.warm_fill > 0   ? "--warm-fill"
+                       : verb->per                     ? "--per"
                        : verb->config.all_count        ? "all:"
                        : verb->config.pages            ? "--pages or a TLB"
                                                        : NULL;

@@ -373,3 +373,11 @@ $ reusescope sim plain.rsct --l1 4K,1,32 --miss-trace m1.rsct -q -o m.txt; reuse
 $ reusescope sim part.rsct --l2 64K,2,64 --kind W
 reusescope: this trace is a sample of sets (kinds=W, then sets=6-7=1) and cannot be filtered: filter the whole trace, then take the sample
 [2]
+
+# Estimates are per instruction where those are known, else per access.
+$ reusescope sim t.rsct --l2 64K,2,64 --sample-sets 1/4 --per references
+reusescope sim: --per cannot be used with samples
+[2]
+$ reusescope sim s.rsct --l2 64K,2,64 --per references
+reusescope sim: --per cannot be used with samples
+[2]
