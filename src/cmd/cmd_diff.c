@@ -175,6 +175,21 @@ static int compare(struct comparing *comparing, struct rsc_error *error) {
     return status;
 }
 
+/* A rule about code that no profile counts passes whatever happens. */
+static void doubt_rules(const struct comparing *comparing) {
+    const struct rsc_diff_report *report = &comparing->report;
+    for (size_t r = 0; r < report->rule_count; r++) {
+        const struct rsc_diff_rule *rule = &report->rules[r];
+        size_t rows = rule->scope == RSC_DIFF_RUN;
+        for (size_t i = 0; i < report->count; i++)
+            rows += rule->scope == RSC_DIFF_LINE ? report->diffs[i].line_count : report->diffs[i].function_count;
+        if (rows) continue;
+        rsc_log_line(&comparing->session.log, RSC_LOG_WARNING,
+                     "--fail-on %s: neither profile counts %s, so nothing can break it", rule->text,
+                     rule->scope == RSC_DIFF_LINE ? "lines of source" : "functions");
+    }
+}
+
 static int judge(struct comparing *comparing, struct rsc_error *error) {
     struct rsc_diff_report *report = &comparing->report;
     int status = 0;
@@ -186,6 +201,7 @@ static int judge(struct comparing *comparing, struct rsc_error *error) {
     report->rules = comparing->rules;
     report->findings = &comparing->findings;
     report->source_root = comparing->source_root;
+    doubt_rules(comparing);
     if (rsc_diff_judge(&comparing->findings, report->diffs, report->count, report->rules, report->rule_count) < 0)
         return rsc_fail_memory(error, "comparison");
     return 0;

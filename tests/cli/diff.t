@@ -228,6 +228,15 @@ reusescope: none.json: No such file or directory
 $ reusescope diff old.json new.json --at 1M,x
 reusescope diff: --at 1M,x: not a list of up to 8 sizes in bytes or caches of this machine, as 32K,1M,L2
 [2]
+
+# A rule about code of profiles that count none is named: it would pass for ever.
+$ reusescope gen cyclic,lines=99 -n 1000 -q -o bare.rsct; reusescope analyze bare.rsct -q -o bare.data
+$ reusescope diff bare.data bare.data --at 4K --fail-on 'misses>+0,function.misses>+5%,line.references>+1' -q -o bare.txt
+$ reusescope diff bare.data bare.data --at 4K --fail-on 'misses>+0,function.misses>+5%,line.references>+1' -o bare.txt
+reusescope: warning: --fail-on function.misses>+5%: neither profile counts functions, so nothing can break it
+reusescope: warning: --fail-on line.references>+1: neither profile counts lines of source, so nothing can break it
+
+# Rules that are none.
 $ reusescope diff old.json new.json --fail-on 'miss_ratio'
 reusescope diff: --fail-on miss_ratio: not a rule as miss_ratio>+5%, misses>+1000, function.misses>+10% (of miss_ratio, misses, references, footprint, cold)
 [2]
