@@ -181,6 +181,10 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
                       "warning: Valgrind ended the program when it started more than %llu threads at once: run it "
                       "--with qemu",
                       (unsigned long long)threads_most() - 1); /* it does not use the first number */
+    const char *why = log_line(collector, text, "the 'impossible' happened")          ? "an internal error"
+                      : log_line(collector, text, "memory management: out of memory") ? "out of memory"
+                                                                                      : NULL;
+    if (why) rsc_facts_add(facts, "warning: Valgrind failed and ended the program (%s): run it --with qemu", why);
     if (!collector->launch.running && WIFSIGNALED(collector->launch.status) &&
         WTERMSIG(collector->launch.status) == SIGILL) {
         const char *line = log_line(collector, text, "unhandled instruction");

@@ -86,6 +86,13 @@ static void on_thread_end(ThreadId thread) {
     rsc_schedule_end(thread);
 }
 
+/* Client code is between two blocks, or has faulted within one. */
+static void on_signal(ThreadId thread, Int number, Bool on_other_stack) {
+    (void)on_other_stack;
+    rsc_schedule_signal(thread);
+    rsc_tool.faulted = number == VKI_SIGSEGV || number == VKI_SIGBUS;
+}
+
 /* ---- the program's random bytes ---- */
 
 /* The kernel's gift to the new program, at the end of its initial stack: argc, argv, environment, auxiliary vector. */
@@ -350,7 +357,7 @@ static void set_up(void) {
     VG_(track_start_client_code)(on_start);
     VG_(track_stop_client_code)(on_stop);
     VG_(track_pre_thread_ll_create)(rsc_schedule_create);
-    VG_(track_pre_deliver_signal)(rsc_schedule_signal);
+    VG_(track_pre_deliver_signal)(on_signal);
     VG_(track_pre_thread_first_insn)(on_first_instruction);
     VG_(track_pre_thread_ll_exit)(on_thread_end);
     VG_(atfork)(NULL, NULL, after_fork);

@@ -295,10 +295,7 @@ int rsc_schedule_may_run(ThreadId thread) {
     return !interrupted && turn == thread;
 }
 
-void rsc_schedule_signal(ThreadId thread, Int number, Bool on_other_stack) {
-    (void)number, (void)on_other_stack;
-    come_back(thread);
-}
+void rsc_schedule_signal(ThreadId thread) { come_back(thread); }
 
 /* ---- futexes ---- */
 

@@ -46,6 +46,6 @@ void rsc_schedule_call(ThreadId thread);
 void rsc_schedule_called(ThreadId thread);
 
 /* A signal's handler will run instead of what was interrupted. */
-void rsc_schedule_signal(ThreadId thread, Int number, Bool on_other_stack);
+void rsc_schedule_signal(ThreadId thread);
 
 #endif

@@ -39,6 +39,7 @@ struct rsc_tool {
     uint64_t seed;       /* for the program's startup random bytes */
     uint32_t image;      /* rsc_slot.image of this process */
     ThreadId thread;     /* the thread of the last words; 0: none yet */
+    int faulted;         /* an access of client code that has not stopped yet, and a handler is about to run */
     int maps_changed;    /* the parent does not know it yet */
     struct rsc_ring_writer writer; /* current only while no client code runs */
 };

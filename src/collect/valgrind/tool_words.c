@@ -15,6 +15,7 @@ void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
 SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, Off64T offset);
 
 #define MAPS_BYTES (1u << 16) /* of a note; a line has up to 8 KiB */
+#define PC 0xffffffffffffull
 #define RAW_WORDS_LOOKED 2048u /* then slot->raw is looked at: 16 KiB, which stay in the first cache */
 
 struct rsc_tool rsc_tool;
@@ -127,6 +128,19 @@ VG_REGPARM(2) void rsc_tool_start_inline(UChar *guest, const uint64_t *plan) {
 }
 
 /*
+ * The start of the block that has words from `next` on. It is before them if the fault was behind an exit, as in a loop
+ * that Valgrind unrolled: words up to the exit are counted already. NULL: not found.
+ */
+static uint64_t *start_of(uint64_t *next, const uint64_t *first) {
+    if (next == inline_base) return inline_start;
+    for (uint64_t *word = next; word >= first; word--) {
+        if (*word & RSC_START) return word;
+        if (word == inline_base && *inline_start & RSC_START_INLINE) return inline_start;
+    }
+    return NULL;
+}
+
+/*
  * A fault left a block in the middle: its words are there but are not counted. The last one is of the access that
  * faulted, if the instruction at fault made any. The words of the accesses after it are 0, as if they were not made.
  */
@@ -134,19 +148,27 @@ static void keep_words_of_fault(ThreadId thread) {
     uint64_t **next = rsc_tool.lines ? &rsc_tool.raw_next : &rsc_tool.writer.next;
     const uint64_t *end =
         rsc_tool.lines ? rsc_tool.writer.slot->raw + RSC_RAW_WORDS - RSC_BLOCK_SPARE : rsc_tool.writer.end;
-    uint64_t *start = *next && *next == inline_base ? inline_start : *next, *last = start;
-    if (!start || start >= end || !*start || rsc_tool.ring->unread) return;
+    if (!*next || *next >= end || rsc_tool.ring->unread) return;
+    if (!**next && *next != inline_base) return;
+    uint64_t *start = start_of(*next, rsc_tool.lines ? rsc_tool.writer.slot->raw : rsc_tool.writer.first),
+             *last = start;
+    if (!start || !*start) return;
     for (uint64_t *word = start; word < end + RSC_BLOCK_SPARE; word++)
         if (*word) last = word;
     const uint64_t *plan = *start & RSC_START_INLINE ? start + 1 : rsc_tool.ring->plans + (*start & 0xffffffffu);
     uint64_t *first =
         *start & RSC_START_INLINE ? start + 3 + rsc_plan_entries(plan[1]) + rsc_plan_exits(plan[1]) : start + 1;
-    if (last >= first && rsc_record_pc(plan[2 + (last - first)]) == (VG_(get_IP)(thread) & 0xffffffffffffull))
+    if (last >= first && (rsc_tool.faulted || rsc_record_pc(plan[2 + (last - first)]) == (VG_(get_IP)(thread) & PC)))
         *last = 0;
+    uint64_t counted = 0; /* of its instructions, at the exit that was passed */
+    for (uint32_t i = 0; i < rsc_plan_exits(plan[1]); i++) {
+        const uint64_t exit = plan[2 + rsc_plan_entries(plan[1]) + i];
+        if (first + (exit & 0xffff) == *next) counted = exit >> 16;
+    }
     *next = first + rsc_plan_entries(plan[1]);
     if (!rsc_tool.lines) return;
     *start |= RSC_START_LOOK;
-    rsc_tool.writer.instructions += plan[0] >> 48 & 0x3ff; /* as for a block that ran to its end */
+    rsc_tool.writer.instructions += (plan[0] >> 48 & 0x3ff) - counted; /* as for a block that ran to its end */
 }
 
 void rsc_tool_resume(ThreadId thread) {
@@ -158,6 +180,7 @@ void rsc_tool_resume(ThreadId thread) {
         }
         rsc_tool_put(thread, rsc_record_word(RSC_RECORD_SWITCH, 1, 0));
     }
+    rsc_tool.faulted = 0;
     struct rsc_tool_shadow now = current();
     VG_(set_shadow_regs_area)(thread, 1, 0, sizeof now, (const UChar *)&now);
 }
