@@ -18,6 +18,7 @@
  * followed, otherwise it stops recording.
  */
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,29 +163,36 @@ static int may_enter_region(const struct qemu_plugin_tb *tb) {
     return 0;
 }
 
+/* The callback for one instruction's accesses. is_last: it is the last of its block, and they are certain. */
+static qemu_mem_cb loose_callback(int is_last, int jumps) {
+    if (plugin.region == REGION_NONE) return is_last ? rsc_words_on_last_loose : rsc_words_on_loose;
+    if (jumps) return rsc_words_on_region_jump;
+    return is_last ? rsc_words_on_region_last : rsc_words_on_region_loose;
+}
+
+static qemu_mem_cb fixed_callback(int is_last, int is_leading, int both) {
+    if (is_leading && is_last) return both ? rsc_words_on_last_leading_update : rsc_words_on_last_leading;
+    if (is_leading) return both ? rsc_words_on_leading_update : rsc_words_on_leading;
+    if (is_last) return both ? rsc_words_on_last_fixed_update : rsc_words_on_last_fixed;
+    return both ? rsc_words_on_fixed_update : rsc_words_on_fixed;
+}
+
 /* Callbacks for the accesses of a recorded block. */
 static void watch_accesses(const struct rsc_survey *survey, const struct qemu_plugin_tb *tb, uint64_t start_word) {
     uint32_t place = 1;
     for (uint32_t i = 0; i < survey->count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         struct rsc_guest_accesses accesses = survey->insns[i].accesses;
+        const int is_last = i + 1 == survey->count && accesses.certain;
         if (!survey->insns[i].is_fixed) {
             const int jumps = i + 1 == survey->count && survey->ends != RSC_PLAN_ENDS;
-            qemu_plugin_register_vcpu_mem_cb(insn,
-                                             plugin.region == REGION_NONE ? rsc_words_on_loose
-                                             : jumps                      ? rsc_words_on_region_jump
-                                                                          : rsc_words_on_region_loose,
-                                             QEMU_NO_REGS, QEMU_MEM_RW,
+            qemu_plugin_register_vcpu_mem_cb(insn, loose_callback(is_last, jumps), QEMU_NO_REGS, QEMU_MEM_RW,
                                              (void *)(uintptr_t)rsc_loose_user(survey->fixed + i));
             continue;
         }
-        int both = accesses.reads && accesses.writes;
-        if (i == survey->leading)
-            qemu_plugin_register_vcpu_mem_cb(insn, both ? rsc_words_on_leading_update : rsc_words_on_leading,
-                                             QEMU_NO_REGS, QEMU_MEM_RW, (void *)(uintptr_t)start_word);
-        else
-            qemu_plugin_register_vcpu_mem_cb(insn, both ? rsc_words_on_fixed_update : rsc_words_on_fixed, QEMU_NO_REGS,
-                                             QEMU_MEM_RW, (void *)(uintptr_t)place);
+        const int both = accesses.reads && accesses.writes, is_leading = i == survey->leading;
+        qemu_plugin_register_vcpu_mem_cb(insn, fixed_callback(is_last, is_leading, both), QEMU_NO_REGS, QEMU_MEM_RW,
+                                         (void *)(uintptr_t)(is_leading ? start_word : place));
         place += both ? 2 : 1;
     }
 }
@@ -395,6 +403,17 @@ static int map_ring(int fd) {
     return 0;
 }
 
+/* The first file that the dynamic linker lists is the program: QEMU. */
+static int find_emulator(struct dl_phdr_info *file, size_t bytes, void *ignored) {
+    (void)bytes, (void)ignored;
+    for (int i = 0; i < file->dlpi_phnum; i++) {
+        if (file->dlpi_phdr[i].p_type != PT_LOAD || !(file->dlpi_phdr[i].p_flags & PF_X)) continue;
+        plugin.emulator = file->dlpi_addr + file->dlpi_phdr[i].p_vaddr;
+        plugin.emulator_bytes = file->dlpi_phdr[i].p_memsz;
+    }
+    return 1;
+}
+
 static int take_argument(const char *text) {
     const char *value = strchr(text, '=');
     if (!value) return -1;
@@ -422,6 +441,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     if (!plugin.ring || plugin.guest == RSC_GUEST_UNKNOWN || info->system_emulation) return -1;
     plugin.image = __atomic_add_fetch(&plugin.ring->images, 1, __ATOMIC_RELAXED);
     if (rsc_words_install() < 0) return -1;
+    dl_iterate_phdr(find_emulator, NULL);
     plugin.recording = plugin.region != REGION_MARKED && plugin.skip == 0;
     register_all(id);
     return 0;

@@ -288,12 +288,42 @@ void rsc_words_on_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
     thread.writer.next = at + 1;
 }
 
+/* Called by QEMU's own code, not by translated code: always inlined, for the address that the callback returns to. */
+static inline __attribute__((always_inline)) int is_emulators(void) {
+    return (uintptr_t)__builtin_return_address(0) - plugin.emulator < plugin.emulator_bytes;
+}
+
+void rsc_words_on_last_fixed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    if (!is_emulators()) rsc_words_on_fixed(vcpu, info, addr, user);
+}
+
+void rsc_words_on_last_fixed_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    if (!is_emulators()) rsc_words_on_fixed_update(vcpu, info, addr, user);
+}
+
+void rsc_words_on_last_leading(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    if (!is_emulators()) rsc_words_on_leading(vcpu, info, addr, user);
+}
+
+void rsc_words_on_last_leading_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    if (!is_emulators()) rsc_words_on_leading_update(vcpu, info, addr, user);
+}
+
+void rsc_words_on_last_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    if (!is_emulators()) rsc_words_on_loose(vcpu, info, addr, user);
+}
+
+void rsc_words_on_region_last(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    if (!is_emulators()) rsc_words_on_region_loose(vcpu, info, addr, user);
+}
+
 void rsc_words_on_region_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
     if (plugin.region == REGION_FUNCTION ? thread.region.inside : (uint32_t)plugin.in_region)
         rsc_words_on_loose(vcpu, info, addr, user);
 }
 
 void rsc_words_on_region_jump(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    if (is_emulators()) return;
     thread.region.stack = addr;
     rsc_words_on_region_loose(vcpu, info, addr, user);
 }

@@ -57,6 +57,7 @@ extern struct rsc_qemu {
     char roi[256];
     int ring_fd;
     uint32_t image;        /* rsc_slot.image of this process's threads */
+    uintptr_t emulator, emulator_bytes; /* QEMU's own code */
     uint64_t guest_base;   /* host address of the guest's address 0 */
     uint64_t skip, length; /* instructions before recording, and recorded; length 0: to the end */
     /* While running: */
@@ -156,6 +157,16 @@ void rsc_words_on_fixed_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64
 void rsc_words_on_leading(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
 void rsc_words_on_leading_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
 
+/*
+ * The same for the last instruction of a block. QEMU leaves its callback in place when the instruction is a jump that it
+ * looks up, and reports its own accesses to it when it then delivers a signal: they are not the program's.
+ */
+void rsc_words_on_last_fixed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
+void rsc_words_on_last_fixed_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
+void rsc_words_on_last_leading(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
+void rsc_words_on_last_leading_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
+void rsc_words_on_last_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
+
 /* Any other access. user: rsc_loose_user(). */
 void rsc_words_on_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
 
@@ -165,7 +176,8 @@ void rsc_words_on_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
  */
 void rsc_words_on_region_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
 
-/* The same for the last instruction of a block that ends with a call or return. */
+/* The same for the last instruction of a block, and of one that ends with a call or return. */
+void rsc_words_on_region_last(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
 void rsc_words_on_region_jump(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user);
 
 /* Takes back the words from there on. */
