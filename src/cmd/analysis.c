@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "cmd/every_size.h"
 #include "cmd/memory.h"
+#include "cmd/replaced_files.h"
 #include "collect/symbols/symbols.h"
 #include "trace/source.h"
 
@@ -418,6 +419,8 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
         status = rsc_symbols_add_jit(*symbols, analysis->pids[i], (uint64_t)i << 48, error);
     for (size_t i = 0; !status && i < analysis->count; i++)
         status = rsc_symbols_name_profile(*symbols, analysis->profiles[i], error);
+    if (!status && rsc_warn_of_replaced_files(first, &analysis->session->log) < 0)
+        status = rsc_fail_memory(error, "file names");
     return status;
 }
 
