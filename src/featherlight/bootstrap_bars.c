@@ -194,6 +194,20 @@ static struct totals count_samples(struct rsc_watch_group *const *shapes, uint32
     return totals;
 }
 
+/* What misses in a cache that holds everything is a first touch, and every word has one. */
+static void set_total_bars(struct rsc_profile *profile) {
+    if (!profile->mrc_count) return;
+    const struct rsc_mrc_point *all = &profile->mrc[profile->mrc_count - 1];
+    const double references = (double)profile->references;
+    struct rsc_count_bar bar = {1, (uint64_t)floor(all->low * references), (uint64_t)ceil(all->high * references)};
+    if (bar.high > profile->references) bar.high = profile->references;
+    profile->bars.cold = profile->bars.distinct = bar;
+    if (profile->cold < bar.low) profile->bars.cold.low = profile->cold;
+    if (profile->cold > bar.high) profile->bars.cold.high = profile->cold;
+    if (profile->distinct < bar.low) profile->bars.distinct.low = profile->distinct;
+    if (profile->distinct > bar.high) profile->bars.distinct.high = profile->distinct;
+}
+
 int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes, uint32_t shape_count,
                     uint32_t count, struct rsc_profile *profile) {
     struct curves curves;
@@ -229,6 +243,7 @@ int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_gro
         profile->mrc[i].low = 0;
         profile->mrc[i].high = 1;
     }
+    set_total_bars(profile);
     rsc_few_watches_free(&few);
     curves_free(&curves);
     return status;

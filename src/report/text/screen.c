@@ -126,7 +126,12 @@ static void put_floor(struct rsc_text *text, const struct screen *screen) {
     for (size_t i = 0; i < screen->count; i++) {
         const struct rsc_profile *profile = screen->models[i];
         struct rsc_shown share = rsc_show_percent(share_of(profile, rsc_profile_first_touches(profile)));
+        const struct rsc_count_bar *bar = &profile->bars.cold;
         used += snprintf(words + used, sizeof words - (size_t)used, "%s%s", i ? ", shared " : "", share.text);
+        if (bar->is_known && bar->low != bar->high)
+            used += snprintf(words + used, sizeof words - (size_t)used, " (%s to %s)",
+                             rsc_show_percent(share_of(profile, bar->low)).text,
+                             rsc_show_percent(share_of(profile, bar->high)).text);
         if (screen->count == 1 || !wide) continue;
         rsc_text_pad_to(text, NAME_COLUMNS + (unsigned)i * model_columns(screen));
         rsc_text_put(text, "%8s first touches", share.text);
@@ -428,7 +433,9 @@ static void put_worst(struct rsc_text *text, const struct screen *screen) {
     if (!failed && !own && text->modules_known) put_no_lines(text, style, &lines);
     if (!failed && (!lines.count || !(lines.ranks[0].cost > 0)))
         rsc_text_paragraph(text, 3, style->width,
-                           own && worst.by_cycles ? "No line of your code misses." : "Nothing misses at this size.");
+                           profile->made.sampling   ? "No sample of your code misses."
+                           : own && worst.by_cycles ? "No line of your code misses."
+                                                    : "Nothing misses at this size.");
     else if (!failed) put_columns(text, screen, &worst);
     for (size_t i = 0; !failed && i < lines.count && i < LINES_SHOWN; i++)
         if (lines.ranks[i].cost > 0 && (!i || lines.ranks[i].cost >= SHARE_SHOWN * worst.all))
