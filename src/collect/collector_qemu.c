@@ -123,8 +123,9 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
     rsc_ring_run_warn(collector, facts, &stats);
     if (!launch->running && WIFSIGNALED(launch->status) && WTERMSIG(launch->status) == SIGILL &&
         collector->request->target->guest == RSC_GUEST_X86_64)
-        rsc_facts_add(facts, "QEMU 7.2 does not support AVX-512: unless the program checks the processor at run time, "
-                             "build it for x86-64-v3 or lower");
+        rsc_facts_add(facts,
+                      "if it was an AVX-512 instruction, which QEMU 7.2 does not support: unless the program checks "
+                      "the processor at run time, build it for x86-64-v3 or lower");
 }
 
 const struct rsc_collector_kind rsc_collector_qemu = {

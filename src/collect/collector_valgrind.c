@@ -70,6 +70,7 @@ static int build_command(struct command *command, const struct rsc_launch *launc
     word(command, "--tool=reusescope");
     word(command, "-q");
     word(command, "--vgdb=no");
+    word(command, "--sigill-diagnostics=yes"); /* in spite of -q: describe() looks for them */
     word(command, "--fair-sched=try"); /* else a thread that waits for another may run on and on */
     option(command, "--max-threads", threads_most());
     option(command, "--log-fd", (uint64_t)launch->log_fd);
@@ -188,8 +189,8 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
     if (!collector->launch.running && WIFSIGNALED(collector->launch.status) &&
         WTERMSIG(collector->launch.status) == SIGILL) {
         const char *line = log_line(collector, text, "unhandled instruction");
-        rsc_facts_add(facts, "Valgrind does not support all instructions (AVX-512 is missing)%s%s", line ? ": " : "",
-                      line ? line : "");
+        if (line) /* else the program has one that no processor has */
+            rsc_facts_add(facts, "Valgrind does not support all instructions (AVX-512 is missing): %s", line);
     }
 }
 
