@@ -83,7 +83,7 @@ static void say_sample(struct rsc_session *session, const struct rsc_profile *pr
             rsc_session_say(session, "a sample: %llu references, 1 in %.0f%s%s", (unsigned long long)whole->begun,
                             (double)whole->references / (double)whole->begun, details, more);
         else
-            rsc_session_say(session, "a sample of none of %llu references%s", (unsigned long long)whole->references,
+            rsc_session_say(session, "a sample: none of %llu references%s", (unsigned long long)whole->references,
                             more);
     }
     if (wanted->what != RSC_TAKES_LINES || !wanted->rate_text) return;

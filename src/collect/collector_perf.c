@@ -249,11 +249,10 @@ static void warn(const struct rsc_watch_area *area, uint32_t registers, const st
     if (stats->corrupt)
         rsc_facts_add(facts, "warning: %llu records are corrupt (overwritten by the program?): left out",
                       (unsigned long long)stats->corrupt);
-    if (area->unsampled_threads)
-        rsc_facts_add(
-            facts,
-            "%llu threads ended before their first sample, %.1f million accesses in all: they are not in the result",
-            (unsigned long long)area->unsampled_threads, 1e-6 * (double)area->unsampled_accesses);
+    const unsigned long long ended = area->unsampled_threads;
+    if (ended)
+        rsc_facts_add(facts, "%llu thread%s ended before the first sample, %llu accesses in all: not in the result",
+                      ended, ended == 1 ? "" : "s", (unsigned long long)area->unsampled_accesses);
 }
 
 /* The same for a program that is watched from outside. */

@@ -134,6 +134,11 @@ static void zero_profile_says_so(void **state) {
     expect_not_in(text, "nan");
     expect_not_in(text, "%");
     free(text);
+    profile->made.sampling = strdup("1 in 32");
+    text = render(profile, (struct rsc_report_style){.machine = &desktop});
+    expect_in(text, "none sampled");
+    expect_not_in(text, "no accesses");
+    free(text);
     rsc_profile_free(profile);
 }
 

@@ -154,7 +154,7 @@ static void put_kind_fact(struct rsc_text *text, const struct rsc_profile *profi
 static void add_bar(char *words, size_t room, const struct rsc_count_bar *bar, uint64_t whole) {
     size_t used = strlen(words);
     const char *advice = "";
-    if (!bar->is_known) return;
+    if (!bar->is_known || bar->low == bar->high) return;
     if (whole ? (double)(bar->high - bar->low) > RSC_USELESS_SHARE * (double)whole
               : bar->high / USELESS_TIMES > bar->low)
         advice = whole ? ": too few samples to tell; run --sample none is exact"
@@ -172,7 +172,7 @@ void rsc_put_facts(struct rsc_text *text, const struct rsc_profile *profile, con
     put_command(text, &profile->made, style);
     put_how(text, &profile->made, style, model_words(profile->made.model));
     if (!profile->references) {
-        put_fact(text, style, "accesses", "no accesses");
+        put_fact(text, style, "accesses", profile->made.sampling ? "none sampled" : "no accesses");
         return;
     }
     if (rsc_profile_is_requests(profile)) {
