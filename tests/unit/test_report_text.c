@@ -142,6 +142,30 @@ static void zero_profile_says_so(void **state) {
     rsc_profile_free(profile);
 }
 
+/* What helps where a sample says next to nothing depends on how it was made. */
+static void useless_bars_say_what_helps(void **state) {
+    static const struct {
+        const char *source, *verb, *helps;
+    } cases[] = {{"asm", "run", "run --sample none is exact"},
+                 {"perf", "run", "sample more often (--rate), or run --with qemu"},
+                 {"asm", "attach", "watch it for longer"},
+                 {"trace", "analyze", "--engine exact is exact"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rsc_profile *profile = sample_cyclic(64, 1000);
+        char *const command[] = {(char *)"reusescope", (char *)cases[i].verb, NULL};
+        assert_int_equal(rsc_profile_set_text(&profile->made.source, cases[i].source), 0);
+        assert_int_equal(rsc_profile_set_command(profile, command), 0);
+        profile->bars.distinct = (struct rsc_count_bar){1, 10, 10000};
+        char *text = render(profile, (struct rsc_report_style){.machine = &desktop, .width = 200});
+        expect_in(text, "(10 to 10,000 lines): not known from this sample; ");
+        for (size_t j = 0; j < sizeof cases / sizeof *cases; j++)
+            assert_int_equal(strstr(text, cases[j].helps) != NULL, i == j);
+        free(text);
+        rsc_profile_free(profile);
+    }
+}
+
 static void a_cliff_is_described(void **state) {
     (void)state;
     struct rsc_profile *profile = sample_cyclic(100000, 100);
@@ -478,6 +502,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_line_is_too_wide),
         cmocka_unit_test(zero_profile_says_so),
+        cmocka_unit_test(useless_bars_say_what_helps),
         cmocka_unit_test(a_cliff_is_described),
         cmocka_unit_test(rows_are_marked_with_the_machines_caches),
         cmocka_unit_test(reuse_free_runs_make_no_claims),

@@ -149,22 +149,36 @@ static void put_kind_fact(struct rsc_text *text, const struct rsc_profile *profi
     put_fact(text, style, "kinds", words);
 }
 
+int rsc_is_attached(const struct rsc_profile *profile) {
+    char *const *command = profile->made.command;
+    return command && command[0] && command[1] && !strcmp(command[1], "attach");
+}
+
+const char *rsc_instead_of_sample(const struct rsc_profile *profile) {
+    const char *source = profile->made.source;
+    if (rsc_is_attached(profile)) return "; watch it for longer";
+    if (source && !strcmp(source, "asm")) return "; run --sample none is exact";
+    if (source && !strcmp(source, "perf")) return "; sample more often (--rate), or run --with qemu";
+    return "; --engine exact is exact";
+}
+
 /* The bar of a total, as a share of `whole` or in lines; and in words if it says nothing. */
 #define USELESS_TIMES 8 /* a footprint known to less than a factor of this */
-static void add_bar(char *words, size_t room, const struct rsc_count_bar *bar, uint64_t whole) {
+static void add_bar(char *words, size_t room, const struct rsc_profile *profile, const struct rsc_count_bar *bar,
+                    uint64_t whole) {
     size_t used = strlen(words);
-    const char *advice = "";
+    const char *known = "", *instead = "";
     if (!bar->is_known || bar->low == bar->high) return;
     if (whole ? (double)(bar->high - bar->low) > RSC_USELESS_SHARE * (double)whole
               : bar->high / USELESS_TIMES > bar->low)
-        advice = whole ? ": too few samples to tell; run --sample none is exact"
-                       : ": not known from this sample; run --sample none is exact";
+        known = whole ? ": too few samples to tell" : ": not known from this sample",
+        instead = rsc_instead_of_sample(profile);
     if (whole)
-        snprintf(words + used, room - used, " (%s to %s)%s", rsc_show_percent((double)bar->low / (double)whole).text,
-                 rsc_show_percent((double)bar->high / (double)whole).text, advice);
+        snprintf(words + used, room - used, " (%s to %s)%s%s", rsc_show_percent((double)bar->low / (double)whole).text,
+                 rsc_show_percent((double)bar->high / (double)whole).text, known, instead);
     else
-        snprintf(words + used, room - used, " (%s to %s lines)%s", rsc_show_count(bar->low).text,
-                 rsc_show_count(bar->high).text, advice);
+        snprintf(words + used, room - used, " (%s to %s lines)%s%s", rsc_show_count(bar->low).text,
+                 rsc_show_count(bar->high).text, known, instead);
 }
 
 void rsc_put_facts(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
@@ -190,13 +204,13 @@ void rsc_put_facts(struct rsc_text *text, const struct rsc_profile *profile, con
     snprintf(words, sizeof words, "%s distinct line%s, %s", rsc_show_count(profile->distinct).text,
              profile->distinct == 1 ? "" : "s",
              rsc_show_bytes(rsc_lines_to_bytes(profile->distinct, profile->made.line_bytes)).text);
-    add_bar(words, sizeof words, &profile->bars.distinct, 0);
+    add_bar(words, sizeof words, profile, &profile->bars.distinct, 0);
     put_fact(text, style, "footprint", words);
     /* samples see last touches instead: every line has one of each */
     uint64_t cold = rsc_profile_first_touches(profile);
     snprintf(words, sizeof words, "%s first touch%s, %s of references", rsc_show_count(cold).text,
              cold == 1 ? "" : "es", rsc_show_percent((double)cold / (double)profile->references).text);
-    add_bar(words, sizeof words, &profile->bars.cold, profile->references);
+    add_bar(words, sizeof words, profile, &profile->bars.cold, profile->references);
     put_fact(text, style, "cold", words);
     if (profile->made.threads_unseen) {
         snprintf(words, sizeof words, "%s threads: more ran at once than can be watched",
@@ -207,7 +221,7 @@ void rsc_put_facts(struct rsc_text *text, const struct rsc_profile *profile, con
     snprintf(words, sizeof words, "%s references to lines another thread had written, %s",
              rsc_show_count(profile->invalidated).text,
              rsc_show_percent((double)profile->invalidated / (double)profile->references).text);
-    add_bar(words, sizeof words, &profile->bars.invalidated, profile->references);
+    add_bar(words, sizeof words, profile, &profile->bars.invalidated, profile->references);
     put_fact(text, style, "invalidated", words);
 }
 
@@ -226,7 +240,7 @@ void rsc_put_screen_facts(struct rsc_text *text, const struct rsc_profile *profi
              profile->made.threads == 1 ? "" : "s", rsc_show_count(profile->distinct).text,
              profile->distinct == 1 ? "" : "s", rsc_show_bytes(profile->made.line_bytes).text,
              rsc_show_bytes(rsc_lines_to_bytes(profile->distinct, profile->made.line_bytes)).text);
-    add_bar(words, sizeof words, &profile->bars.distinct, 0);
+    add_bar(words, sizeof words, profile, &profile->bars.distinct, 0);
     put_fact(text, style, "references", words);
     if (!profile->made.threads_unseen) return;
     snprintf(words, sizeof words, "%s threads: more ran at once than can be watched",

@@ -9,6 +9,12 @@
 
 #define RSC_USELESS_SHARE 0.5 /* an error bar wider than this share of all references says nothing */
 
+/* The program was watched from outside, for a while. */
+int rsc_is_attached(const struct rsc_profile *profile);
+
+/* "; run --sample none is exact", or what else there is to type where a bar says nothing. */
+const char *rsc_instead_of_sample(const struct rsc_profile *profile);
+
 /* The first line, of profile `index` of `count`. */
 void rsc_put_title(struct rsc_text *text, const struct rsc_report_style *style, size_t index, size_t count);
 

@@ -146,11 +146,6 @@ static void put_floor(struct rsc_text *text, const struct screen *screen) {
     rsc_text_paragraph(text, NAME_COLUMNS + 2, screen->style->width, words);
 }
 
-static int is_attached(const struct rsc_profile *profile) {
-    char *const *command = profile->made.command;
-    return command && command[0] && command[1] && !strcmp(command[1], "attach");
-}
-
 /* If some ratio shown could be almost anything: which, and what to do. */
 static void put_wide_bar(struct rsc_text *text, const struct screen *screen) {
     struct rsc_machine_level levels[RSC_MACHINE_LEVELS_MAX];
@@ -166,7 +161,7 @@ static void put_wide_bar(struct rsc_text *text, const struct screen *screen) {
         snprintf(
             words, sizeof words, "%s to %s in %s says next to nothing. %s", rsc_show_percent(at.low).text,
             rsc_show_percent(at.high).text, rsc_show_bytes(level->size_bytes).text,
-            is_attached(profile)                                              ? "Watch it for longer: --for 1m."
+            rsc_is_attached(profile)                                          ? "Watch it for longer: --for 1m."
             : profile->made.source && !strcmp(profile->made.source, "perf")   ? "Sample more often: --rate 1000."
             : !profile->made.source || !strcmp(profile->made.source, "trace") ? "Count every reference: --engine exact."
             : profile->made.threads > 1 ? "Leave a core free for each thread, or count every reference: --sample none."

@@ -41,10 +41,10 @@ static void put_bars(struct rsc_text *text, const struct rsc_profile *profile, c
         struct rsc_mrc_point at = rsc_profile_mrc_at(profile, lines);
         if (!(at.high > at.low)) continue;
         rsc_text_put(text, "   at %-8s %8s", rsc_show_bytes(bytes).text, rsc_show_percent(at.miss_ratio).text);
-        rsc_text_put(text, style->width < 50 ? "\n        (%s to %s)%s\n" : "  (%s to %s)%s\n",
+        const int useless = at.high - at.low > RSC_USELESS_SHARE;
+        rsc_text_put(text, style->width < 50 ? "\n        (%s to %s)%s%s\n" : "  (%s to %s)%s%s\n",
                      rsc_show_percent(at.low).text, rsc_show_percent(at.high).text,
-                     at.high - at.low > RSC_USELESS_SHARE ? ": not known from this sample; run --sample none is exact"
-                                                          : "");
+                     useless ? ": not known from this sample" : "", useless ? rsc_instead_of_sample(profile) : "");
     }
 }
 
