@@ -940,3 +940,55 @@ alone:5 3072 129
 beside:12 subscript t is not affine: omp_get_thread_num() beside shared loops, single or barriers is not followed
 within:20 subscript omp_get_thread_num() is not affine: omp_get_thread_num() beside shared loops, single or barriers is not followed
 team:24 1024 2
+
+# Directives that transform a shared loop are refused, cancel is taken to do nothing, unroll and taskwait change nothing.
+$ cat > transformed.c <<'END'
+> double a[64], b[64], m[64][64];
+> void tiled(void) {
+> #pragma omp parallel for
+> #pragma omp tile sizes(8, 8)
+>     for (int i = 0; i < 64; i++)
+>         for (int j = 0; j < 64; j++) m[i][j] += m[j][i];
+> }
+> void unrolled(void) {
+> #pragma omp parallel
+> #pragma omp for schedule(static, 2)
+> #pragma omp unroll partial(4)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> }
+> void serial(void) {
+> #pragma omp parallel for if (0)
+> #pragma omp tile sizes(4)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> }
+> void alone(void) {
+> #pragma omp unroll partial(4)
+>     for (int i = 0; i < 64; i++) a[i] = 1;
+> #pragma omp taskwait
+>     for (int i = 0; i < 32; i++) a[i] = 1;
+> }
+> void ended(void) {
+> #pragma omp parallel for
+>     for (int i = 0; i < 64; i++) {
+>         a[i] = b[i];
+> #pragma omp cancel for if (b[i] > 0)
+>     }
+> }
+> void inside(void) {
+> #pragma omp parallel for
+>     for (int i = 0; i < 64; i++)
+>         if (a[i] > 0) {
+> #pragma omp cancel for
+>         }
+> }
+> END
+$ count transformed.c
+tiled:5 #pragma omp tile sizes(8, 8) of a shared loop is not supported
+unrolled:12 #pragma omp unroll partial(4) of a shared loop is not supported
+serial:17 #pragma omp tile sizes(4) of a shared loop is not supported
+alone:21 64 8
+alone:23 32 4
+ended:27 #pragma omp cancel with a condition is not supported
+inside:34 64 8
+$ reusescope loops transformed.c --emit-ir -q | grep assume
+  assume @34 "cancel: taken to do nothing, as without OMP_CANCELLATION=true" "for (int i = 0; i < 64; i++) if (a[i] > 0) { }"

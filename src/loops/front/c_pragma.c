@@ -111,7 +111,9 @@ static int read_clause(struct rsc_omp *omp, struct rsc_arena *arena, const char 
 
 /* Reads one directive from omp->text. */
 static int read_directive(struct rsc_omp *omp, struct rsc_arena *arena) {
-    static const char *const ignored[] = {"simd", "atomic", "critical", "flush", "declare", "section", "ordered"};
+    /* no tasks are built that could be waited for; unrolling changes no reference */
+    static const char *const ignored[] = {"simd",    "atomic",   "critical",  "flush",        "declare", "section",
+                                          "ordered", "taskwait", "taskyield", "cancellation", "unroll"};
     const char *at = skip_space(omp->text);
     int names = 1;
     while (*at) {
@@ -126,6 +128,11 @@ static int read_directive(struct rsc_omp *omp, struct rsc_arena *arena) {
             char *list = in_parentheses(arena, &at);
             omp->is_ignored = omp->is_threadprivate = 1; /* nothing that runs */
             return list ? add_names(&omp->private_names, arena, list) : 0;
+        }
+        if (names && is_word(word, length, "cancel")) {
+            omp->is_ignored = omp->is_cancel = 1;
+            omp->condition.text = strstr(at, "if");
+            return 0;
         }
         if (names) {
             int known = 1;

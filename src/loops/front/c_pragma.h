@@ -28,6 +28,7 @@ struct rsc_omp {
 
     /* The kind of directive. `other` names one that is none of these; NULL otherwise. */
     int is_parallel, is_for, is_sections, is_single, is_master, is_barrier, is_ignored;
+    int is_cancel;        /* condition: all from its `if` clause on */
     int is_threadprivate; /* a declaration: private_names are variables with static storage */
     const char *other;
 

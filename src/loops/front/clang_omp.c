@@ -324,12 +324,40 @@ static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statemen
     front->at = at;
 }
 
+/* cancel does nothing unless the environment has OMP_CANCELLATION=true; the condition of its `if` clause may read memory. */
+static int cancels(struct front *front, CXCursor statement) {
+    unsigned start, end;
+    if (front->omp_depth) return 0; /* the construct around it was looked at */
+    front_extent(front, statement, &start, &end);
+    for (size_t i = 0; i < front->omp.count; i++) {
+        const struct rsc_omp *omp = &front->omp.item[i];
+        if (!omp->is_cancel || omp->start < start || omp->start >= end) continue;
+        if (omp->condition.text) return 1;
+        front_assumption(front, statement, "cancel: taken to do nothing, as without OMP_CANCELLATION=true");
+    }
+    return 0;
+}
+
+/* The directive between a shared loop's and the loop: one that makes another loop of it, such as tile. */
+static const struct rsc_omp *transforms(struct front *front, const struct rsc_omp *omp, CXCursor statement) {
+    unsigned start, end;
+    front_extent(front, statement, &start, &end);
+    return omp->is_for ? front_omp_before(front, start) : NULL;
+}
+
 void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statement) {
     struct rsc_omp *after = front->omp_after;
     struct front_reduction reduction;
     struct front_copies copies = {0};
     front->omp_after = omp;
-    if (omp->other) {
+    const struct rsc_omp *inner = transforms(front, omp, statement);
+    if (inner) {
+        front_gap(front, statement, "#pragma omp%.60s of a shared loop is not supported", inner->text);
+        front_skip(front, statement, "changes");
+    } else if (cancels(front, statement)) {
+        front_gap(front, statement, "#pragma omp cancel with a condition is not supported");
+        front_skip(front, statement, "changes");
+    } else if (omp->other) {
         front_gap(front, statement, "#pragma omp %.60s is not supported", omp->other);
         front_skip(front, statement, "changes");
     } else if (omp->bad_clause) {
