@@ -992,3 +992,12 @@ ended:27 #pragma omp cancel with a condition is not supported
 inside:34 64 8
 $ reusescope loops transformed.c --emit-ir -q | grep assume
   assume @34 "cancel: taken to do nothing, as without OMP_CANCELLATION=true" "for (int i = 0; i < 64; i++) if (a[i] > 0) { }"
+
+# Parts of complex numbers are read as the functions for them do.
+$ cat > complex.c <<'END'
+> #include <complex.h>
+> double a[64]; double _Complex z[64];
+> void parts(void) { for (int i = 0; i < 64; i++) a[i] = creal(z[i]) + cabs(conj(z[i])); }
+> END
+$ count complex.c
+parts:3 192 24

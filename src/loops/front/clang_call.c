@@ -9,7 +9,8 @@
 
 /* Functions without side effects or memory references, each with a blank after it; a suffix f or l is allowed. */
 static const char pure[] =
-    "abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs "
+    "abs acos acosh asin asinh atan atan2 atanh cabs carg cbrt ceil cexp cimag clog conj copysign cos cosh cpow cproj "
+    "creal csqrt erf erfc exp exp2 expm1 fabs "
     "fdim floor fma fmax fmin fmod hypot isnan isinf labs ldexp lgamma log log10 log1p log2 lrint lround "
     "nearbyint omp_get_max_threads omp_get_num_threads omp_get_thread_num omp_get_wtime pow rint round "
     "sin sinh sqrt tan tanh tgamma trunc ";
