@@ -1001,3 +1001,31 @@ $ cat > complex.c <<'END'
 > END
 $ count complex.c
 parts:3 192 24
+
+# A comparison as a number is 1 or 0; a difference of pointers into one array is a number.
+$ cat > truth.c <<'END'
+> double a[1000], b[1000], m[64][64];
+> void parts(void) { int chunk = 100 / 3, rest = 100 % 3; for (int r = 0; r < 3; r++) { int s = r * chunk + (r < rest ? r : rest), e = s + chunk + (r < rest); for (int i = s; i < e; i++) a[i] = r; } }
+> void more(void) { for (int i = 0; i < 64; i++) a[2 * i + (i > 5)] = 1; }
+> void equal(void) { for (int i = 0; i < 64; i++) for (int j = 0; j < 64; j++) m[i][j] = a[4 * (i == j) + 64 * (i <= j)] + b[8 * (i != 7)]; }
+> void kept(void) { for (int i = 0; i < 64; i++) { int late = i >= 32; if (late) a[i] = 1; else b[i + 1] = 1; } }
+> void sign(void) { for (int i = -10; i < 10; i++) a[8 + 8 * ((i > 0) - (i < 0))] = 1; }
+> void wraps(void) { for (unsigned i = 0; i < 10; i++) a[8 * (i - 5 < 3)] = 1; }
+> void data(void) { for (int i = 0; i < 10; i++) a[8 * (b[i] > 0)] = 1; }
+> void bound(double *p) { double *end = p + 20; for (int i = 0; i < end - p; i++) p[i] = 1; }
+> void index(double *p) { for (double *q = p; q < p + 20; q++) a[q - p] = *q; }
+> void rows(void) { double (*r)[64] = m + 5; for (int i = 0; i < r - m; i++) a[i] = 1; }
+> void other(double *p, double *end) { for (int i = 0; i < end - p; i++) p[i] = 1; }
+> END
+$ count truth.c
+parts:2 100 13
+more:3 64 16
+equal:4 12288 516
+kept:5 64 9
+sign:6 20 3
+wraps:7 subscript 8 * (i - 5 < 3) is not affine: a truth value is used as a number
+data:8 subscript 8 * (b[i] > 0) is not affine: a truth value is used as a number
+bound:9 20 3
+index:10 40 6
+rows:11 5 1
+other:12 loop left out: bound is not affine: a difference of pointers

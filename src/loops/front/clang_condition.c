@@ -1,5 +1,5 @@
 /*
- * clang_condition.c - conditions: decided, split into cases, or assumed where they depend on data.
+ * clang_condition.c - conditions: decided, split into cases, or assumed where they depend on data; comparisons as numbers.
  */
 #include <stdio.h>
 
@@ -63,6 +63,53 @@ int front_unsigned_negative(struct front *front, CXCursor side, const struct val
         if (front_proved(front, &affine)) return 0;
     }
     return 1;
+}
+
+/* 1 where x >= 0, else 0: the quotient of x + B by B, for -B <= x < B. Returns -1 if no such B is known. */
+static int not_negative(struct front *front, const struct rsc_affine *x, struct value *value) {
+    struct value more;
+    int64_t least, most;
+    value_number(value, x);
+    if (front_value_range(front, value, &least, &most)) return -1;
+    if (least >= 0 || most < 0 || front_proved(front, x)) {
+        value_constant(value, most >= 0);
+        return 0;
+    }
+    int64_t bound = most + 1 > -least ? most + 1 : -least;
+    value_constant(&more, bound);
+    value_add(front, value, &more, 1);
+    value_floor_divide(front, value, bound);
+    return value->kind == VALUE_NUMBER ? 0 : -1;
+}
+
+void front_truth(struct front *front, enum CXBinaryOperatorKind op, CXCursor sides[2], struct value *left,
+                 struct value *right) {
+    struct rsc_affine affine, one = rsc_affine_number(1);
+    struct value above;
+    int swap = op == CXBinaryOperator_LT || op == CXBinaryOperator_LE;
+    int equal = op == CXBinaryOperator_EQ || op == CXBinaryOperator_NE;
+    int of_loops = value_is_of_loops(left) && value_is_of_loops(right);
+    struct value difference = swap ? *right : *left;
+    if (left->kind != VALUE_NUMBER || right->kind != VALUE_NUMBER || front_unsigned_negative(front, sides[0], left) ||
+        front_unsigned_negative(front, sides[1], right))
+        goto unknown;
+    value_add(front, &difference, swap ? left : right, -1);
+    if (value_affine(front, &difference, &affine)) goto unknown;
+    if ((op == CXBinaryOperator_LT || op == CXBinaryOperator_GT) && rsc_affine_add(&affine, &one, -1)) goto unknown;
+    if (not_negative(front, &affine, left)) goto unknown;
+    if (equal) { /* x >= 0, but not x >= 1 */
+        if (rsc_affine_add(&affine, &one, -1) || not_negative(front, &affine, &above)) goto unknown;
+        value_add(front, left, &above, -1);
+        value_constant(&above, 1);
+        if (op == CXBinaryOperator_NE) {
+            value_add(front, &above, left, -1);
+            *left = above;
+        }
+    }
+    if (left->kind == VALUE_NUMBER) return;
+unknown:
+    value_opaque(left, "a truth value is used as a number");
+    left->of_loops = of_loops;
 }
 
 int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room) {

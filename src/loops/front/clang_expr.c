@@ -49,15 +49,6 @@ void front_convert(struct front *front, CXType to, struct value *value) {
     value->of_loops = 1;
 }
 
-static void pointer_plus(struct front *front, struct value *pointer, struct value *number, int sign) {
-    struct rsc_affine affine;
-    int64_t row = front_row_bytes(&pointer->shape);
-    if (row < 0 || !pointer->shape.rank) value_opaque(pointer, "a pointer to data of unknown size");
-    else if (value_affine(front, number, &affine)) value_opaque(pointer, "%s", number->reason);
-    else if (rsc_affine_add(&pointer->offset, &affine, sign * row))
-        value_opaque(pointer, "an offset passes 2^56 bytes");
-}
-
 static void by_power_of_two(struct front *front, struct value *value, const struct value *right, int left_shift) {
     int64_t bits;
     struct value factor;
@@ -129,13 +120,13 @@ static void number_arithmetic(struct front *front, enum CXBinaryOperatorKind op,
             *left = *right;
             *right = swap;
         }
-        if (left->kind == VALUE_POINTER) pointer_plus(front, left, right, 1);
+        if (left->kind == VALUE_POINTER) front_pointer_plus(front, left, right, 1);
         else value_add(front, left, right, 1);
         break;
     case CXBinaryOperator_Sub:
     case CXBinaryOperator_SubAssign:
-        if (left->kind == VALUE_POINTER && right->kind == VALUE_POINTER) value_opaque(left, "a difference of pointers");
-        else if (left->kind == VALUE_POINTER) pointer_plus(front, left, right, -1);
+        if (left->kind == VALUE_POINTER && right->kind == VALUE_POINTER) front_pointer_difference(front, left, right);
+        else if (left->kind == VALUE_POINTER) front_pointer_plus(front, left, right, -1);
         else value_add(front, left, right, -1);
         break;
     case CXBinaryOperator_Mul:
@@ -205,9 +196,7 @@ static void eval_binary(struct front *front, CXCursor cursor, struct value *valu
     if (op == CXBinaryOperator_Comma) {
         *value = right;
     } else if (front_is_comparison(op)) {
-        int of_loops = value_is_of_loops(value) && value_is_of_loops(&right);
-        value_opaque(value, "a truth value is used as a number");
-        value->of_loops = of_loops;
+        front_truth(front, op, kids.item, value, &right);
     } else if (type_is_floating(type) && value->kind == VALUE_NUMBER && right.kind == VALUE_NUMBER &&
                (op == CXBinaryOperator_Add || op == CXBinaryOperator_Sub || op == CXBinaryOperator_Mul)) {
         arithmetic(front, op, type, value, &right); /* of whole numbers: floord(n, 32) + 1 */

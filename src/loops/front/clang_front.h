@@ -342,6 +342,8 @@ void front_store_anywhere(struct front *front, CXType type,
 int front_may_be_stored(struct front *front, CXType type); /* whether pointers of this type were stored so */
 void front_store_values(struct front *front, CXCursor variable, CXCursor start); /* initial values of a structure */
 void front_check_initial(struct front *front, uint32_t array); /* what initial values stored in it */
+void front_pointer_plus(struct front *front, struct value *pointer, struct value *number, int sign);
+void front_pointer_difference(struct front *front, struct value *left, const struct value *right);
 /* Whether a variable is declared in a function, method or lambda; others may change in any call that is not followed. */
 int front_is_local(struct front *front, CXCursor variable);
 /* The first value of a global pointer. Returns 0 if it has none. */
@@ -390,6 +392,9 @@ int front_touches_memory(struct front *front, CXCursor cursor);
 int front_is_comparison(enum CXBinaryOperatorKind op);
 int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room); /* 1, 0, or -1 with the reason */
 int front_unsigned_negative(struct front *front, CXCursor side, const struct value *value); /* may it be compared so? */
+/* A comparison as a number, 1 or 0: what `left` becomes. */
+void front_truth(struct front *front, enum CXBinaryOperatorKind op, CXCursor sides[2], struct value *left,
+                 struct value *right);
 
 /* clang_assert.c: code that ends the program does not run. */
 struct kids front_if_kids(struct front *front, CXCursor statement); /* without declarations: if (int n = 9; n > k) */

@@ -175,3 +175,25 @@ int front_first_pointer(struct front *front, CXCursor variable, struct value *va
                      front_name(front, variable));
     return 1;
 }
+
+void front_pointer_plus(struct front *front, struct value *pointer, struct value *number, int sign) {
+    struct rsc_affine affine;
+    int64_t row = front_row_bytes(&pointer->shape);
+    if (row < 0 || !pointer->shape.rank) value_opaque(pointer, "a pointer to data of unknown size");
+    else if (value_affine(front, number, &affine)) value_opaque(pointer, "%s", number->reason);
+    else if (rsc_affine_add(&pointer->offset, &affine, sign * row))
+        value_opaque(pointer, "an offset passes 2^56 bytes");
+}
+
+void front_pointer_difference(struct front *front, struct value *left, const struct value *right) {
+    struct value number;
+    int64_t row = front_row_bytes(&left->shape);
+    value_number(&number, &left->offset);
+    if (left->array == UINT32_MAX || left->array != right->array || row < 1 ||
+        rsc_affine_add(&number.term[0].value, &right->offset, -1)) {
+        value_opaque(left, "a difference of pointers");
+        return;
+    }
+    *left = number;
+    value_floor_divide(front, left, row);
+}
