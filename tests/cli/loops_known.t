@@ -460,7 +460,8 @@ type:6 64 8
 offset:7 64 1
 named:8 192 32
 later:9 32 8
-back:10 loop left out: bound is not affine: n changes before a goto at line 10
+back:10 a loop that goto makes; only for loops inside it are analysed
+back:10.2 loop left out: bound is not affine: n changes before a goto at line 10
 changed:11 g may change in a call
 
 # A variable that a reference refers to may change through it; names of structured bindings are not followed.
@@ -1029,3 +1030,38 @@ bound:9 20 3
 index:10 40 6
 rows:11 5 1
 other:12 loop left out: bound is not affine: a difference of pointers
+
+# A loop that goto makes is reported; a jump forward makes none.
+$ cat > back.c <<'END'
+> double a[64], b[64];
+> void single(void) { int i = 0; again: a[i] = 1; i++; if (i < 64) goto again; }
+> void around(void) { int i = 0; again: for (int j = 0; j < 64; j++) a[j] = 1; b[i] = 1; i++; if (i < 64) goto again; for (int j = 0; j < 16; j++) b[j] = 1; }
+> int error(int n) { if (n < 0) goto error; for (int i = 0; i < 64; i++) a[i] = 1; return 0; error: b[0] = 1; return 1; }
+> int retry(void) { int n = 0; again: n++; if (n < 3) goto again; for (int i = 0; i < 20; i++) a[i] = 1; return n; }
+> END
+$ count back.c
+single:2 a loop that goto makes; only for loops inside it are analysed
+around:3 a loop that goto makes; only for loops inside it are analysed
+around:3.2 64 8
+around:3.3 16 2
+error:4 64 8
+retry:5 20 3
+
+# Loops in statement expressions, and in lambdas that initial values call.
+$ cat > hidden.cc <<'END'
+> double a[64], b[64];
+> static int first = [] { for (int i = 0; i < 11; i++) a[i] = 1; return 1; }();
+> struct s { int n = [] { for (int i = 0; i < 12; i++) a[i] = 1; return 1; }(); };
+> void declared() { int n = ({ int t = 0; for (int i = 0; i < 13; i++) { a[i] = 1; t++; } t; }); for (int i = 0; i < n; i++) b[i] = 1; }
+> void chosen(int k) { k ? ({ for (int i = 0; i < 14; i++) a[i] = 1; 1; }) : 0; }
+> int returned() { return ({ for (int i = 0; i < 15; i++) a[i] = 1; 3; }); }
+> void condition() { if ([] { for (int i = 0; i < 16; i++) a[i] = 1; return 1; }()) b[0] = 1; }
+> END
+$ count hidden.cc
+first:2 11 2
+n:3 12 2
+declared:4 13 2
+declared:4.2 loop left out: bound is not affine: a statement in an expression
+chosen:5 14 2
+returned:6 15 2
+condition:7 16 2

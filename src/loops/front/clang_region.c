@@ -13,6 +13,7 @@
 #include "loops/front/clang_front.h"
 
 static void look_outside(struct front *front, CXCursor statement);
+static void look_in(struct front *front, CXCursor statement);
 
 /* Drops loops, guards and blocks without references; a shared loop with a barrier at its end becomes a barrier. */
 static int prune(struct rsc_loop_node *node) {
@@ -81,6 +82,7 @@ static void outside_if(struct front *front, CXCursor statement) {
     if (kids.count < 2) return;
     for (unsigned i = 0; i + kids.count < all.count; i++) front_simple(front, all.item[i]);
     int holds = front_condition(front, kids.item[0], reason, sizeof reason);
+    look_in(front, kids.item[0]);
     size_t mark = front->undo_count;
     if (holds != 0) look_outside(front, kids.item[1]);
     if (holds < 0) { /* the other branch starts from the same state */
@@ -143,23 +145,71 @@ static int outside_while(struct front *front, CXCursor statement) {
     return counts;
 }
 
-/* Loops of a lambda, whenever that is called: variables that the function assigns to are not known in it. */
-static enum CXChildVisitResult look_for_lambda(struct front *front, CXCursor cursor, void *context) {
+/* What lies between a label and the last goto that leads back to it. */
+struct back {
+    unsigned from, to;
+};
+
+static enum CXChildVisitResult look_for_back(struct front *front, CXCursor cursor, void *context) {
+    struct back *back = context;
+    unsigned start, label, end;
+    if (front_kind(front, cursor) != CXCursor_GotoStmt) return CXChildVisit_Recurse;
+    struct kids kids = front_kids(front, cursor);
+    if (!kids.count) return CXChildVisit_Continue;
+    front_extent(front, cursor, &start, &end);
+    front_extent(front, front->clang.getCursorReferenced(kids.item[0]), &label, &end);
+    if (label == back->from && start > back->to) back->to = start;
+    return CXChildVisit_Continue;
+}
+
+static enum CXChildVisitResult look_between(struct front *front, CXCursor cursor, void *context) {
+    const struct back *back = context;
+    unsigned start, end;
+    front_extent(front, cursor, &start, &end);
+    if (end <= back->from || start >= back->to) return CXChildVisit_Continue;
+    return start >= back->from && end <= back->to && front_touches_memory(front, cursor) ? CXChildVisit_Break
+                                                                                         : CXChildVisit_Recurse;
+}
+
+/* A loop that a goto makes is left out; for, while and do loops in it are regions. */
+static void outside_label(struct front *front, CXCursor label) {
+    CXCursor body = front_body(front, front->calls[0]);
+    struct back back;
+    unsigned end;
+    front_extent(front, label, &back.from, &end);
+    back.to = back.from;
+    front_finds(front, body, look_for_back, &back);
+    if (!front->collecting && back.to > back.from && front_finds(front, body, look_between, &back) &&
+        !begin_region(front, label)) {
+        front_gap(front, label, "a loop that goto makes; only for loops inside it are analysed");
+        end_region(front);
+    }
+    front_skip(front, body, "changes before a goto");
+}
+
+/*
+ * Loops of a lambda, whenever that is called: variables that the function assigns to are not known in it. So are those of
+ * ({ ... }), which are looked at after the expression around them.
+ */
+static enum CXChildVisitResult look_for_inner(struct front *front, CXCursor cursor, void *context) {
     (void)context;
-    if (front_kind(front, cursor) != CXCursor_LambdaExpr) return CXChildVisit_Recurse;
+    enum CXCursorKind kind = front_kind(front, cursor);
+    if (kind != CXCursor_LambdaExpr && kind != CXCursor_StmtExpr) return CXChildVisit_Recurse;
     size_t mark = front->undo_count, count = front->size_count;
     struct front_size *sizes = rsc_arena_alloc(&front->arena, (count + 1) * sizeof *sizes);
     if (!sizes) return front_no_memory(front), CXChildVisit_Break;
     if (count) memcpy(sizes, front->sizes, count * sizeof *sizes);
-    front_skip(front, front_body(front, front->calls[0]), "may change before the lambda is called");
+    CXCursor function = front->calls[0];
+    front_skip(front, kind == CXCursor_StmtExpr ? cursor : front_body(front, function),
+               kind == CXCursor_StmtExpr ? "changes in ({ })" : "may change before the lambda is called");
     look_outside(front, front_body(front, cursor));
     front_undo_to(front, mark);
     if (count) memcpy(front->sizes, sizes, count * sizeof *sizes);
     return CXChildVisit_Continue;
 }
 
-static void look_in_lambdas(struct front *front, CXCursor statement) {
-    if (front->is_cxx && !front->collecting) front_finds(front, statement, look_for_lambda, NULL);
+static void look_in(struct front *front, CXCursor statement) {
+    if (!front->collecting) front_finds(front, statement, look_for_inner, NULL);
 }
 
 /* try { } catch () { }: nothing is taken to be thrown; the loops of the handlers are regions too. */
@@ -209,8 +259,8 @@ static void look_outside(struct front *front, CXCursor statement) {
         if (outside_while(front, statement)) break;
         __attribute__((fallthrough));
     case CXCursor_SwitchStmt:
-    case CXCursor_LabelStmt: /* a goto may lead back to it */
-        if (kind == CXCursor_LabelStmt) front_skip(front, front_body(front, front->calls[0]), "changes before a goto");
+    case CXCursor_LabelStmt:
+        if (kind == CXCursor_LabelStmt) outside_label(front, statement);
         __attribute__((fallthrough));
     case CXCursor_CaseStmt:
     case CXCursor_DefaultStmt:
@@ -219,41 +269,49 @@ static void look_outside(struct front *front, CXCursor statement) {
             if (front->clang.isStatement(front_kind(front, kids.item[i]))) look_outside(front, kids.item[i]);
         break;
     case CXCursor_CXXTryStmt: outside_try(front, statement); break;
-    case CXCursor_ReturnStmt: look_in_lambdas(front, statement); break;
+    case CXCursor_ReturnStmt: look_in(front, statement); break;
     case CXCursor_DeclStmt:
         front_simple(front, statement);
-        look_in_lambdas(front, statement);
+        look_in(front, statement);
         front_vector_forget(front, statement);
         break;
     case CXCursor_CallExpr:
         if (front->collecting) note_call(front, statement);
         else front_simple(front, statement);
         if (!front_is_aligned_allocation(front, statement)) front_forget_globals(front, statement);
-        look_in_lambdas(front, statement);
+        look_in(front, statement);
         front_vector_run(front, statement);
         break;
     default:
         if (!front->clang.isExpression(kind)) break;
         front_simple(front, statement);
-        look_in_lambdas(front, statement);
+        look_in(front, statement);
         front_vector_run(front, statement);
         break;
     }
     front->nesting--;
 }
 
+static enum CXChildVisitResult look_for_lambda(struct front *front, CXCursor cursor, void *lambda) {
+    if (front_kind(front, cursor) != CXCursor_LambdaExpr) return CXChildVisit_Recurse;
+    *(CXCursor *)lambda = cursor;
+    return CXChildVisit_Break;
+}
+
+/* auto f = [] { ... }; and int n = [] { ... return 3; }(); */
 static CXCursor lambda_of(struct front *front, CXCursor variable) {
-    CXCursor start = front->clang.Cursor_getVarDeclInitializer(variable);
-    return front->clang.Cursor_isNull(start) ? start : front_strip(front, start);
+    CXCursor lambda = front->clang.getNullCursor();
+    front_finds(front, variable, look_for_lambda, &lambda);
+    return lambda;
 }
 
 int front_is_lambda(struct front *front, CXCursor variable) {
-    CXCursor lambda = lambda_of(front, variable);
-    return !front->clang.Cursor_isNull(lambda) && front_kind(front, lambda) == CXCursor_LambdaExpr;
+    return !front->clang.Cursor_isNull(lambda_of(front, variable));
 }
 
 void front_function(struct front *front, CXCursor function) {
-    int is_lambda = front_kind(front, function) == CXCursor_VarDecl;
+    enum CXCursorKind kind = front_kind(front, function);
+    int is_lambda = kind == CXCursor_VarDecl || kind == CXCursor_FieldDecl;
     CXCursor body = front_body(front, is_lambda ? lambda_of(front, function) : function);
     if (front_kind(front, body) == CXCursor_InvalidFile) return;
     front->function = front_name(front, function);

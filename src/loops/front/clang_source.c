@@ -158,7 +158,7 @@ static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, C
     const char *file;
     unsigned line;
     (void)parent;
-    int lambda = front->is_cxx && kind == CXCursor_VarDecl &&
+    int lambda = front->is_cxx && (kind == CXCursor_VarDecl || kind == CXCursor_FieldDecl) &&
                  !front->clang.isStatement(front_kind(front, parent)); /* auto f = [] { ... }; outside of functions */
     if (kind != CXCursor_FunctionTemplate && !is_function(front, cursor) && !lambda) {
         if (front->clang.isStatement(kind) || front->clang.isExpression(kind))
