@@ -194,6 +194,32 @@ void front_vector_forget_globals(struct front *front) {
         if (!front_is_local(front, front->sizes[i].variable)) front->sizes[i].count = -1;
 }
 
+/* v.swap(w), swap(v, w) and v = ...: a pointer to elements of one may point to those of the other then. */
+static void forget_pointers_into(struct front *front, CXCursor object) {
+    CXCursor variable = front->clang.Cursor_isNull(object) ? object : vector_of(front, object);
+    struct value value;
+    if (front->clang.Cursor_isNull(variable)) return;
+    for (size_t i = 0; i < front->binding_count; i++) {
+        struct binding *binding = &front->binding[i];
+        const struct origin *origin = binding->value.kind == VALUE_POINTER && binding->value.array != UINT32_MAX
+                                          ? &front->origin[binding->value.array]
+                                          : NULL;
+        if (!origin || origin->holder == UINT32_MAX ||
+            !front->clang.equalCursors(front->origin[origin->holder].variable, variable))
+            continue;
+        value_opaque(&value, "%.60s points to elements that were exchanged or replaced",
+                     front_name(front, binding->variable));
+        front_bind(front, binding, &value);
+    }
+}
+
+static void exchange(struct front *front, CXCursor call, const char *name) {
+    if (strcmp(name, "swap") && strcmp(name, "operator=")) return;
+    forget_pointers_into(front, object_of(front, call));
+    for (int i = 0; i < front->clang.Cursor_getNumArguments(call); i++)
+        forget_pointers_into(front, front->clang.Cursor_getArgument(call, (unsigned)i));
+}
+
 void front_vector_run(struct front *front, CXCursor statement) {
     if (!front->is_cxx) return;
     CXCursor call = front_strip(front, statement), target = front->clang.getNullCursor();
@@ -201,6 +227,7 @@ void front_vector_run(struct front *front, CXCursor statement) {
     if (front_kind(front, call) == CXCursor_CallExpr) { /* counted before anything is moved away */
         const char *name = front_name(front, call);
         int arguments = front->clang.Cursor_getNumArguments(call);
+        exchange(front, call, name);
         int sizes = (!strcmp(name, "resize") && arguments) || (!strcmp(name, "assign") && arguments == 2);
         if (!strcmp(name, "operator=") && arguments == 2) {
             target = front->clang.Cursor_getArgument(call, 0);
