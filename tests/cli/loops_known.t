@@ -1065,3 +1065,84 @@ declared:4.2 loop left out: bound is not affine: a statement in an expression
 chosen:5 14 2
 returned:6 15 2
 condition:7 16 2
+
+# Code that runs without a call: destructors, and what new and delete do, are not followed; constructors that set members neither.
+$ cat > ends.cc <<'END'
+> double a[64], b[64];
+> struct last { double *p; ~last() { p[0] = 0; } }; struct inside { last l; int n; }; struct derived : last {}; template <class T> struct any { T *p; ~any() { p[0] = 0; } };
+> struct plain { double x, y; ~plain() = default; }; struct set { double v[4] = {1, 2, 3, 4}; }; struct none { double v[4]; };
+> static double use(last l) { return l.p[0]; } static last make() { return last{b}; } static last &kept(last *l) { return *l; }
+> void variable() { for (int i = 0; i < 64; i++) { last l{b}; a[i] = 1; } }
+> void member() { for (int i = 0; i < 64; i++) { inside l{{b}, 3}; a[i] = 1; } }
+> void base() { for (int i = 0; i < 64; i++) { derived l{{b}}; a[i] = 1; } }
+> void instance() { for (int i = 0; i < 64; i++) { any<double> l{b}; a[i] = 1; } }
+> void temporary() { for (int i = 0; i < 64; i++) { last{b}; a[i] = 1; } }
+> void array() { for (int i = 0; i < 64; i++) { last l[2] = {{b}, {b + 8}}; a[i] = 1; } }
+> void passed() { for (int i = 0; i < 64; i++) a[i] = use({b}); }
+> void result() { for (int i = 0; i < 64; i++) { make(); a[i] = 1; } }
+> void condition() { for (int i = 0; i < 64; i++) if (last l{b}; i > 3) a[i] = 1; }
+> void stays(last *l) { for (int i = 0; i < 64; i++) a[i] = l[3].p[i]; }
+> void fixed() { for (int i = 0; i < 64; i++) { static last l{b}; a[i] = 1; } }
+> void defaulted() { for (int i = 0; i < 64; i++) { plain l{1, 2}; a[i] = l.x; } }
+> void made() { for (int i = 0; i < 64; i++) { double *p = new double[8](); a[i] = 1; } }
+> void deleted(last **p) { for (int i = 0; i < 64; i++) { delete p[i]; a[i] = 1; } }
+> void starts() { for (int i = 0; i < 64; i++) { set s; a[i] = s.v[0]; } }
+> void empty() { for (int i = 0; i < 64; i++) { none s; a[i] = s.v[0]; } }
+> END
+$ count ends.cc
+variable:5 the destructor of last, which is not followed
+member:6 the destructor of inside, which is not followed
+base:7 the destructor of derived, which is not followed
+instance:8 the destructor of any<double>, which is not followed
+temporary:9 the destructor of last, which is not followed
+array:10 the destructor of last[2], which is not followed
+passed:11 the destructor of last, which is not followed
+result:12 the destructor of last, which is not followed
+condition:13 the destructor of last, which is not followed
+stays:14 128 16
+fixed:15 64 8
+defaulted:16 64 8
+made:17 new in a loop is not followed
+deleted:18 delete in a loop is not followed
+starts:19 the initial values of s
+empty:20 128 9
+
+# Plain structures are copied in C++ as in C, also by value to a function and out of a range; std::swap exchanges scalars.
+$ cat > plain.h <<'END'
+> struct pair { double x, y; } p[64], q[64]; struct view { double *p; int n; } views[8]; double a[64], b[64];
+> static double product(struct pair v) { return v.x * v.y; }
+> static void fill(struct view v) { for (int i = 0; i < 64; i++) v.p[i] = a[i]; }
+> void assigned(void) { for (int i = 0; i < 64; i++) p[i] = q[i]; }
+> void declared(void) { for (int i = 0; i < 64; i++) { struct pair r = q[i], s; s = r; r.x += 1; p[i] = r; } }
+> void passed(void) { for (int i = 0; i < 64; i++) a[i] = product(p[i]); }
+> void pointer(struct view v) { for (int t = 0; t < 4; t++) fill(v); }
+> END
+$ cp plain.h copied.c; { cat plain.h; cat <<'END'; } > copied.cc
+> #include <utility>
+> #include <vector>
+> template <int N> struct row { double v[N]; }; row<4> rows[64];
+> void listed() { for (int i = 0; i < 64; i++) p[i] = {a[i], b[i]}; }
+> void range() { for (auto v : p) a[0] += v.x; }
+> void pointers() { for (auto v : views) for (int i = 0; i < 64; i++) v.p[i] = a[i]; }
+> void instance() { for (int i = 0; i < 64; i++) { row<4> r = rows[i]; a[i] = r.v[i % 4]; } }
+> void elements() { for (int i = 0; i < 32; i++) std::swap(a[i], a[63 - i]); }
+> void buffers() { double *u = a, *v = b; for (int t = 0; t < 6; t++) { for (int i = 1; i < 63; i++) v[i] = u[i - 1]; std::swap(u, v); } }
+> void vectors() { std::vector<double> u(64), v(64); double *r = u.data(); u.swap(v); for (int i = 0; i < 64; i++) u[i] = r[i]; }
+> END
+$ count copied.c
+assigned:4 128 32
+declared:5 128 32
+passed:6 128 24
+pointer:7 the pointer v.p is loaded from memory
+$ count copied.cc
+assigned:4 128 32
+declared:5 128 32
+passed:6 128 24
+pointer:7 the pointer v.p is loaded from memory
+listed:11 192 32
+range:12 192 17
+pointers:13 the pointer v.p is loaded from memory
+instance:14 640 41
+elements:15 128 8
+buffers:16 744 16
+vectors:17 r points to elements that were exchanged or replaced

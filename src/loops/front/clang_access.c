@@ -299,6 +299,18 @@ static void first_pointer(struct front *front, CXCursor variable, struct value *
         value->kind = VALUE_OPAQUE;
 }
 
+void front_copied_structure(struct front *front, CXCursor variable, struct value *value) {
+    CXType type = front_type(front, variable);
+    struct shape shape = {.element = type, .element_bytes = front->clang.Type_getSizeOf(type)};
+    if (type.kind != CXType_Record || front_holds_array(front, type) ||
+        front_elements_of_type(front, type, NULL, NULL) || type_is_vector(front, type))
+        return;
+    uint32_t array = front_array_of_variable(front, front->clang.getCanonicalCursor(variable), &shape);
+    if (array == UINT32_MAX) return;
+    *value = (struct value){.kind = VALUE_POINTER, .array = array, .shape = shape};
+    front_stored(front, array, INT64_MIN, type, value); /* its pointers may be any */
+}
+
 /* Whether a member shares its bytes with others: z->bits of struct { union { double *p; long bits; }; }. */
 static int is_in_union(struct front *front, CXCursor target) {
     target = front_strip(front, target);

@@ -236,6 +236,8 @@ static void bind_parameters(struct front *front, CXCursor definition, const stru
             else front_reshape(front, &value, &shape);
         } else if (value.kind == VALUE_NUMBER) {
             value_opaque(&value, "%.60s is not an integer", front_name(front, parameter));
+        } else {
+            front_copied_structure(front, parameter, &value);
         }
         value.is_fresh = 0; /* the parameter points there */
         if ((binding = front_variable(front, parameter))) {
@@ -378,6 +380,15 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
         return;
     }
     if (front_cxx_call(front, call, name, value)) return;
+    if (front_exchange(front, call, name)) return;
+    if (!count && front_kind(front, callee) == CXCursor_Constructor && front->clang.isPODType(front_type(front, call)))
+        return; /* makes a plain structure, without values */
+    CXCursor copied = front_copied(front, call);
+    if (!front->clang.Cursor_isNull(copied)) { /* a = b of structures */
+        front_eval(front, copied, value);
+        front_store(front, front->clang.Cursor_getArgument(call, 0), value, 0);
+        return;
+    }
     if (!front->clang.Cursor_isNull(callee) && front_kind(front, callee) == CXCursor_FunctionDecl) {
         CXCursor definition = front->clang.getCursorDefinition(callee);
         if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl &&

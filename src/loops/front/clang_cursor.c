@@ -68,6 +68,12 @@ CXCursor front_strip(struct front *front, CXCursor cursor) {
             cursor = chosen;
             continue;
         }
+        if (kind == CXCursor_CallExpr && front->is_cxx && strcmp(front_name(front, cursor), "operator=")) {
+            CXCursor copied = front_copied(front, cursor);
+            if (front->clang.Cursor_isNull(copied)) return cursor;
+            cursor = copied;
+            continue;
+        }
         if (kind != CXCursor_UnexposedExpr && kind != CXCursor_ParenExpr) return cursor;
         struct kids kids = front_kids(front, cursor);
         unsigned start, end, inner;

@@ -210,6 +210,24 @@ CXCursor front_changed_argument(struct front *front, CXCursor call, int i) {
     return front_strip(front, front->clang.Cursor_getArgument(call, (unsigned)i));
 }
 
+/* std::swap(a, b) of numbers and pointers: t = a; a = b; b = t. Returns 1 if it is that. */
+int front_exchange(struct front *front, CXCursor call, const char *name) {
+    CXCursor callee = front->clang.getCursorReferenced(call);
+    if (!front->is_cxx || strcmp(name, "swap") || front->clang.Cursor_getNumArguments(call) != 2 ||
+        front->clang.Cursor_isNull(callee) || front_kind(front, callee) != CXCursor_FunctionDecl ||
+        !front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(callee)))
+        return 0;
+    CXCursor a = front->clang.Cursor_getArgument(call, 0), b = front->clang.Cursor_getArgument(call, 1);
+    CXType type = front_type(front, a);
+    struct value first, second;
+    if (!type_is_integer(type) && !type_is_floating(type) && type.kind != CXType_Pointer) return 0;
+    front_eval(front, a, &first);
+    front_eval(front, b, &second);
+    front_store(front, a, &second, 0);
+    front_store(front, b, &first, 0);
+    return 1;
+}
+
 /* ---- for (T x : v) ---- */
 
 int header_read_range(struct front *front, struct header *header) {
@@ -250,6 +268,7 @@ void header_start_range(struct front *front, struct header *header) {
     if (!binding) return;
     binding->is_reference = 1;
     if (front_is_reference(front, header->variable)) return;
+    front_note_ends(front, header->variable);
     /* A copy: read once, then in a register. */
     struct value element = binding->value, copy;
     place = (struct place){.is_memory = 1, .array = element.array, .offset = element.offset, .shape = element.shape};
@@ -257,6 +276,8 @@ void header_start_range(struct front *front, struct header *header) {
     front_touch(front, header->variable, &place, 0);
     front_flush(front);
     value_opaque(&copy, "%.60s is loaded from memory", front_name(front, header->variable));
+    front_copied_structure(front, header->variable, &copy);
+    if (!(binding = front_variable(front, header->variable))) return;
     binding->is_reference = 0;
     front_bind(front, binding, &copy);
 }

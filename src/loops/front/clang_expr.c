@@ -489,6 +489,7 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
     case CXCursor_CXXThisExpr: value_opaque(value, "this as a pointer is not followed"); break;
     case CXCursor_CompoundLiteralExpr:
     case CXCursor_CXXNewExpr:
+        if (front_kind(front, cursor) == CXCursor_CXXNewExpr) front_gap(front, cursor, "new in a loop is not followed");
         eval_all(front, cursor, value, "the address of what is made here is not known");
         value->is_fresh = !is_placed(front, cursor);
         break;
@@ -539,6 +540,10 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
     case CXCursor_CallExpr: front_call(front, cursor, value); break;
     case CXCursor_GenericSelectionExpr:
         front_gap(front, cursor, "which branch _Generic chooses is not known (write the types without typedef names)");
+        break;
+    case CXCursor_CXXDeleteExpr:
+        front_gap(front, cursor, "delete in a loop is not followed");
+        eval_all(front, cursor, value, "it is not an integer");
         break;
     case CXCursor_StmtExpr: eval_statements(front, cursor, value); break;
     case CXCursor_UnexposedExpr: /* x ?: y, atomic operations and others that libclang does not tell apart */

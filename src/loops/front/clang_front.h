@@ -322,6 +322,8 @@ void front_place_of(struct front *front, CXCursor cursor, struct place *place);
 void front_touch(struct front *front, CXCursor cursor, const struct place *place, int is_write);
 void front_load(struct front *front, CXCursor cursor, struct value *value);
 void front_store(struct front *front, CXCursor target, const struct value *value, int read_first);
+/* A variable that is a copy of a structure, whose members are in registers: its value. Nothing for others. */
+void front_copied_structure(struct front *front, CXCursor variable, struct value *value);
 
 /* clang_pointer.c: what pointers may point to. */
 /*
@@ -356,6 +358,7 @@ void front_step_in(struct front *front, struct place *place, CXCursor *index);
 int front_cxx_place(struct front *front, CXCursor call, struct place *place);
 int front_cxx_call(struct front *front, CXCursor call, const char *name, struct value *value);
 int front_cxx_declare(struct front *front, CXCursor variable, CXCursor start); /* 1: declared */
+int front_exchange(struct front *front, CXCursor call, const char *name); /* std::swap of scalars: 1 */
 int front_is_reference(struct front *front, CXCursor variable);
 int front_takes_reference(struct front *front, CXCursor parameter); /* to something in memory */
 /* Whether a type is an array of known length or a std::array, and of what; `element` and `count` may be NULL. */
@@ -365,6 +368,9 @@ void front_bind_reference(struct front *front, CXCursor variable, CXCursor to);
 /* clang_class.c: whether a pointer to one class is the same address as one to the other, a base of it or unrelated. */
 int front_same_start(struct front *front, CXType from, CXType to);
 int front_holds_array(struct front *front, CXType type); /* a structure or class */
+/* What a call copies, a plain structure: that of a constructor or of operator=. A null cursor for other calls. */
+CXCursor front_copied(struct front *front, CXCursor call);
+void front_note_ends(struct front *front, CXCursor statement); /* objects whose destructors run in a statement: a gap */
 
 /* clang_vector.c: how many elements a std::vector has. */
 int type_is_vector(struct front *front, CXType type); /* clang_cxx.c */

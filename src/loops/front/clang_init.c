@@ -124,7 +124,7 @@ void front_initialise(struct front *front, CXCursor variable, CXCursor start) {
         start = front_strip(front, start);
         struct kids kids = front_kids(front, start);
         enum CXCursorKind kind = front_kind(front, start);
-        if (kind == CXCursor_CallExpr && !kids.count) return; /* without a value */
+        if (kind == CXCursor_CallExpr && !kids.count && front->clang.isPODType(type)) return; /* without a value */
         filled.place = (struct place){.array = value.array, .offset = value.offset, .shape = value.shape};
         if (value.array == UINT32_MAX) filled.place.array = front_array_of_variable(front, variable, &value.shape);
         if (filled.place.array == UINT32_MAX) return;

@@ -60,6 +60,9 @@
     X(getTypeDeclaration)             \
     X(getUnqualifiedType)             \
     X(isVirtualBase)                  \
+    X(isPODType)                      \
+    X(Type_visitFields)               \
+    X(CXXMethod_isDefaulted)          \
     X(CXXMethod_isVirtual)            \
     X(Type_getTemplateArgumentAsType) \
     X(Cursor_getOffsetOfField)        \

@@ -157,6 +157,7 @@ static void declare(struct front *front, CXCursor variable) {
 
 void front_simple(struct front *front, CXCursor statement) {
     struct value value;
+    front_note_ends(front, statement);
     if (front_kind(front, statement) == CXCursor_VarDecl) return declare(front, statement);
     if (front_kind(front, statement) != CXCursor_DeclStmt) {
         front_eval(front, statement, &value);
