@@ -1146,3 +1146,20 @@ instance:14 640 41
 elements:15 128 8
 buffers:16 744 16
 vectors:17 r points to elements that were exchanged or replaced
+
+# A structure whose size is no power of two is copied in words, which cross no lines.
+$ cat > words.c <<'END'
+> struct three { double x, y, z; } p[64], q[64]; struct color { float r, g, b; } c[64], d[64]; struct matrix { double m[4][4]; } m[16], n[16];
+> static struct three sum(struct three a, struct three b) { struct three r = {a.x + b.x, a.y + b.y, a.z + b.z}; return r; }
+> void copy(void) { for (int i = 0; i < 64; i++) p[i] = q[63 - i]; }
+> void local(void) { for (int i = 0; i < 64; i++) { struct three v = q[i]; v.x += 1; p[i] = v; } }
+> void called(void) { for (int i = 0; i < 64; i++) p[i] = sum(p[i], q[i]); }
+> void floats(void) { for (int i = 0; i < 64; i++) c[i] = d[i]; }
+> void large(void) { for (int i = 0; i < 16; i++) m[i] = n[15 - i]; }
+> END
+$ count words.c
+copy:3 384 48
+local:4 384 48
+called:5 576 48
+floats:6 384 24
+large:7 512 64

@@ -201,6 +201,17 @@ static int add_pending(struct front *front, const struct pending *pending) {
     return 0;
 }
 
+/*
+ * Structures of 1, 2, 4 and so on to 64 bytes are accessed as a whole, others, which would cross lines, in words of up to
+ * 8 bytes. Large ones stay whole, and are refused.
+ */
+static uint32_t word_of(const struct shape *shape, uint32_t bytes) {
+    uint32_t word = 8;
+    if (shape->element.kind != CXType_Record || (bytes <= 64 && !(bytes & (bytes - 1))) || bytes > 256) return bytes;
+    while (bytes % word) word /= 2;
+    return word;
+}
+
 void front_touch(struct front *front, CXCursor cursor, const struct place *place, int is_write) {
     struct pending pending = {.is_write = is_write, .array = place->array, .offset = place->offset};
     if (!front->at) return;
@@ -226,7 +237,11 @@ void front_touch(struct front *front, CXCursor cursor, const struct place *place
     pending.text =
         front_kind(front, cursor) == CXCursor_VarDecl ? front_name(front, cursor) : front_source(front, cursor);
     front_place(front, cursor, &pending.file, &pending.line);
-    add_pending(front, &pending);
+    uint32_t word = word_of(&place->shape, pending.size_bytes);
+    for (uint32_t done = 0; done < (uint32_t)size; done += word, pending.offset.constant += word) {
+        pending.size_bytes = word;
+        if (add_pending(front, &pending)) return;
+    }
 }
 
 /* The pointer that is stored at a place. */
