@@ -1163,3 +1163,23 @@ local:4 384 48
 called:5 576 48
 floats:6 384 24
 large:7 512 64
+
+# != with other steps than 1: exact if the bound is a multiple of the step away.
+$ cat > unequal.c <<'END'
+> double a[100], m[64][64];
+> void up(void) { for (int i = 0; i != 64; i += 4) a[i] = 1; }
+> void down(void) { for (int i = 64; i != 0; i -= 4) a[i] = 1; }
+> void pointer(void) { for (double *p = a; p != a + 64; p += 8) *p = 1; }
+> void nested(void) { for (int i = 0; i < 32; i++) for (int j = i; j != 3 * i; j += 2) m[i][j] = 1; }
+> void passes(void) { for (int i = 0; i != 63; i += 4) a[i % 64] = 1; }
+> void some(void) { for (int i = 0; i < 32; i++) for (int j = i; j != 3 * i; j += 4) m[i][j] = 1; }
+> void stays(void) { for (int i = 0; i != 63; i += 0) a[i] = 1; }
+> END
+$ count unequal.c
+up:2 16 8
+down:3 16 9
+pointer:4 8 8
+nested:5 496 147
+passes:6 loop left out: with != the steps may pass the bound
+some:7 loop left out: with != the steps may pass the bound
+stays:8 loop left out: the step is 0

@@ -202,13 +202,18 @@ static int goes_negative(struct front *front, const struct header *header, const
     return front_value_range(front, bound, &least, &most) || least + header->step < 0;
 }
 
+static int is_multiple(const struct rsc_affine *affine, int64_t of) {
+    int is = affine->constant % of == 0;
+    for (int d = 0; d < RSC_LOOP_DEPTH_MAX; d++) is &= affine->coefficient[d] % of == 0;
+    return is;
+}
+
 /* side OP *bound, or the other way round: the last value of the loop's variable. */
 static int read_bound(struct front *front, enum CXBinaryOperatorKind op, CXCursor side, struct value *bound,
                       int swapped, struct header *header) {
     struct value one;
     int up = header->step > 0, below, strict;
     if (op == CXBinaryOperator_NE) {
-        if (header->step != 1 && header->step != -1) return refuse(header, "with != the step must be 1 or -1");
         below = up;
         strict = 1;
     } else if (op >= CXBinaryOperator_LT && op <= CXBinaryOperator_GE) {
@@ -232,6 +237,7 @@ static int read_bound(struct front *front, enum CXBinaryOperatorKind op, CXCurso
         }
         if (value_affine(front, &way, &affine) || !front_proved(front, &affine))
             return refuse(header, "with != the loop may not end");
+        if (!is_multiple(&affine, header->step)) return refuse(header, "with != the steps may pass the bound");
     }
     if (strict) value_add(front, bound, &one, up ? -1 : 1);
     if (type_is_unsigned(front_type(front, side)) && goes_negative(front, header, bound))
