@@ -346,7 +346,7 @@ $ sed -i '1i #include <new>' stored.cc; count stored.cc
 listed:3 the pointer v.p is loaded from memory
 none:4 200 26
 placed:5 the address of what is made here is not known
-method:6 the result of own is not known (if it allocates, declare it with __attribute__((malloc)))
+method:6 200 13
 built:8 200 26
 around:9 the pointer m.d is loaded from memory
 inside:10 the pointer m.d is loaded from memory
@@ -662,8 +662,8 @@ pointers:12 a call of hypot, whose body is not in the source
 ends:13 a call of exit, whose body is not in the source
 larger:14 a call of max, whose body is not in the source
 number:17 10 2
-fixed:4 a call of the method sin, which is not followed
-method:5 a call of the method cos, which is not followed
+fixed:4 100 8
+method:5 100 8
 space:6 a call of sqrt, whose body is not in the source
 ends:7 a call of abort, whose body is not in the source
 leaves:8 a call of the method exit, which is not followed
@@ -1183,3 +1183,45 @@ nested:5 496 147
 passes:6 loop left out: with != the steps may pass the bound
 some:7 loop left out: with != the steps may pass the bound
 stays:8 loop left out: the step is 0
+
+# Methods, operators and functions that return references are part of the loop, with members of their object; not virtual ones.
+$ cat > methods.cc <<'END'
+> #include <vector>
+> double a[4096], b[4096]; int counter;
+> template <class T> struct matrix { std::vector<T> d; int m; T &operator()(int i, int j) { return d[i * m + j]; } const T &operator()(int i, int j) const { return d[i * m + j]; } };
+> struct view { double *p; int ld; double &operator()(int i, int j) const { return p[i * ld + j]; } double *row(int i) { return p + i * ld; } };
+> struct cells { double u[64]; static int id(int i, int j) { return i * 8 + j; } double get(int i, int j) const { return u[id(i, j)]; } void set(int i, int j, double v) { u[id(i, j)] = v; } cells &add(double v) { u[0] += v; return *this; } } c, d, e[4];
+> struct vec { double x, y, z, w; vec operator+(const vec &o) const { return {x + o.x, y + o.y, z + o.z, w + o.w}; } vec &operator+=(const vec &o) { x += o.x; return *this; } } p[64], q[64];
+> struct base { double v[16]; double &at(int i) { return v[i]; } virtual double late(int i) { return v[i]; } } f; struct count { int k; int next() { return k++; } void more() { counter++; } };
+> struct solver { std::vector<double> u, v; int n; int id(int i, int j) const { return i * n + j; } void step() { for (int i = 1; i < 9; i++) for (int j = 0; j < n; j++) v[id(i, j)] = u[this->id(i - 1, j)]; } void run() { for (int t = 0; t < 4; t++) step(); } void whole() { for (int i = 0; i < 8; i++) u[(*this).id(i, 0)] = 1; } };
+> static double &element(double *p, int i) { return p[2 * i]; } static double &pick(int i) { if (i < 32) return a[i]; return b[i]; }
+> void transpose(matrix<double> &x, const matrix<double> &y) { for (int i = 0; i < 20; i++) for (int j = 0; j < 20; j++) x(i, j) += y(j, i); }
+> void views(view v) { for (int i = 0; i < 20; i++) { double *r = v.row(i); for (int j = 0; j < 30; j++) r[j] = v(i, j); } }
+> void objects() { for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) c.set(i, j, d.get(j, i)); }
+> void elements(cells *s) { for (int k = 0; k < 4; k++) for (int j = 0; j < 8; j++) e[k].set(k, j, s[3 - k].get(j, k)); }
+> void chained() { for (int i = 0; i < 8; i++) c.add(1).add(2); }
+> void sums() { for (int i = 0; i < 64; i++) p[i] = p[i] + q[i]; for (int i = 0; i < 64; i++) p[i] += q[i]; }
+> void late() { for (int i = 0; i < 16; i++) f.at(i) = 1; for (int i = 0; i < 16; i++) a[i] = f.late(i); }
+> void returned() { for (int i = 0; i < 64; i++) element(a, i) = pick(i); }
+> void counted(count k) { for (int i = 0; i < 8; i++) a[k.next()] = 1; counter = 0; for (int i = 0; i < 8; i++) { a[counter] = 1; k.more(); } for (int i = 0; i < counter; i++) a[i] = 1; }
+> void lambda() { int k = 3; auto f = [=](int i) { return i + k; }; for (int i = 0; i < 8; i++) a[f(i)] = 1; }
+> END
+$ count methods.cc --set x.m=20 --set y.m=20 --set v.ld=64 --set n=12
+run:8 768 25
+whole:8 8 8
+transpose:10 1200 100
+views:11 1200 80
+objects:12 128 16
+elements:13 64 36
+chained:14 32 1
+sums:15 576 64
+sums:15.2 192 64
+late:16 16 3
+late:16.2 a call of the method late, which is not followed
+returned:17 128 20
+counted:18 subscript k.next() is not affine: k changes
+counted:18.2 8 1
+counted:18.3 8 1
+lambda:19 a call of the method operator(), which is not followed
+$ count methods.cc --set x.m=20 --function transpose
+transpose:10 subscript i * m + j is not affine: y.m is loaded from memory (--set 'y.m=NUMBER' gives it)

@@ -37,6 +37,34 @@ static void scale(double (&to)[40]) {
 }
 }
 
+// Methods, operators, references that they return, and objects that are members or elements.
+struct tile {
+    double v[4][4];
+    static int turned(int i) { return 3 - i; }
+    double &operator()(int i, int j) { return v[i][j]; }
+    double get(int i, int j) const { return v[turned(i)][j]; }
+    tile &add(double x) {
+        v[0][0] += x;
+        return *this;
+    }
+    void transpose(const tile &from) {
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < i; j++) (*this)(i, j) = from.get(j, i);
+    }
+};
+struct tiles {
+    tile left, right[6];
+    double &at(int k, int i) {
+        if (i < 2) return left(k % 4, i);
+        return right[k](i, i);
+    }
+    void cross() {
+        for (int k = 0; k < 6; k++) right[k].transpose(left);
+    }
+};
+static tiles floor_of;
+static double &pick(int i) { return line[3 * i]; }
+
 extern "C" void kernel() {
     for (int i = 0; i < 12; i++)
         for (int j = 0; j < std::min(i, 7); j++) {
@@ -53,10 +81,15 @@ extern "C" void kernel() {
     for (auto i = std::size_t{7}; i < 50; i += 3) line[0] += heap[i];
     inner::scale(scaled);
     field.sweep();
+    for (int t = 0; t < 3; t++) floor_of.cross();
+    for (int k = 0; k < 6; k++)
+        for (int i = 0; i < 4; i++) floor_of.at(k, i) += floor_of.right[5 - k].get(i, k % 4);
+    for (int i = 0; i < 5; i++) pick(i) = floor_of.left.add(1).add(2).get(0, 0);
 }
 
 extern "C" void *elements_of_heap() { return heap.data(); }
 extern "C" std::size_t bytes_of_heap() { return heap.size() * sizeof(double); }
 extern "C" void *elements_of_weight() { return inner::weight; }
 extern "C" void *elements_of_grid() { return &field; }
+extern "C" void *elements_of_floor_of() { return &floor_of; }
 extern "C" void *elements_of_to() { return scaled; }

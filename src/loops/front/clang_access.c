@@ -86,6 +86,26 @@ static struct kids object_of(struct front *front, CXCursor member) {
     return kids;
 }
 
+void front_object_place(struct front *front, CXCursor cursor, int points, struct place *place) {
+    if (!points) return front_place_of(front, cursor, place);
+    pointer_of(front, cursor, place);
+    front_step_in(front, place, NULL);
+}
+
+CXCursor front_owner(struct front *front, struct place *place) {
+    CXCursor owner = front->clang.getCanonicalCursor(front->clang.getCursorSemanticParent(front->calls[0]));
+    enum CXCursorKind kind = front_kind(front, owner);
+    struct shape shape;
+    if (kind != CXCursor_ClassDecl && kind != CXCursor_StructDecl) return front->clang.getNullCursor();
+    *place = (struct place){.is_memory = 1, .array = UINT32_MAX};
+    if (!front_shape_of_type(front, front->clang.getCursorType(owner), &shape)) {
+        place->array = front_array_of_variable(front, owner, &shape);
+        place->shape = shape;
+    }
+    if (place->array == UINT32_MAX) opaque(place, "a member without an object");
+    return owner;
+}
+
 static void member_of(struct front *front, CXCursor cursor, struct place *place) {
     static const char elsewhere[] = "a member of a base class whose place in the object is not known";
     struct kids kids = object_of(front, cursor);
@@ -97,20 +117,21 @@ static void member_of(struct front *front, CXCursor cursor, struct place *place)
     CXCursor holder = holder_of(front, field);
     CXType type = front->clang.getCursorType(holder);
     long long bits = front->clang.Type_getOffsetOf(type, front_name(front, field));
-    if (of_this) { /* the object of a method: one per class */
-        CXCursor owner = front->clang.getCanonicalCursor(front->clang.getCursorSemanticParent(front->calls[0]));
-        enum CXCursorKind kind = front_kind(front, owner);
-        if (kind != CXCursor_ClassDecl && kind != CXCursor_StructDecl) owner = holder; /* not in a method */
-        if (!front_same_start(front, front->clang.getCursorType(owner), type)) return opaque(place, elsewhere);
-        *place = (struct place){.is_memory = 1, .array = UINT32_MAX};
-        if (!front_shape_of_type(front, front->clang.getCursorType(owner), &shape))
-            place->array = front_array_of_variable(front, owner, &shape);
-        if (place->array == UINT32_MAX) return opaque(place, "a member without an object");
-    } else if (front_type(front, front_strip(front, base)).kind == CXType_Pointer) {
-        pointer_of(front, base, place);
-        front_step_in(front, place, NULL);
+    if (of_this && front->object) { /* of a method that is inlined */
+        *place = front->object->place;
+        if (!place->opaque && !front_same_start(front, place->shape.element, type)) return opaque(place, elsewhere);
+    } else if (of_this) {
+        CXCursor owner = front_owner(front, place);
+        if (front->clang.Cursor_isNull(owner)) { /* not in a method */
+            *place = (struct place){.is_memory = 1, .array = UINT32_MAX};
+            if (!front_shape_of_type(front, type, &shape))
+                place->array = front_array_of_variable(front, holder, &shape);
+            if (place->array == UINT32_MAX) return opaque(place, "a member without an object");
+        } else if (!front_same_start(front, front->clang.getCursorType(owner), type)) {
+            return opaque(place, elsewhere);
+        }
     } else {
-        front_place_of(front, base, place);
+        front_object_place(front, base, front_type(front, front_strip(front, base)).kind == CXType_Pointer, place);
     }
     if (place->opaque) return;
     if (!of_this && !front_same_start(front, place->shape.element, type)) return opaque(place, elsewhere);
@@ -180,7 +201,8 @@ void front_place_of(struct front *front, CXCursor cursor, struct place *place) {
         break;
     }
     case CXCursor_CallExpr:
-        if (!front_cxx_place(front, cursor, place)) opaque(place, "it is the result of a call");
+        if (!front_cxx_place(front, cursor, place) && !front_call_place(front, cursor, place))
+            opaque(place, "it is the result of a call");
         break;
     case CXCursor_UnaryOperator:
         kids = front_kids(front, cursor);
@@ -291,7 +313,7 @@ void front_load(struct front *front, CXCursor cursor, struct value *value) {
     }
     int64_t number;
     if (type_is_integer(type) && !place.opaque && rsc_affine_is_number(&place.offset) &&
-        front_setting(front, front_source(front, cursor),
+        front_setting(front, front_text(front, cursor),
                       &number)) { /* grid->width, a size that stays: as a variable is */
         value_constant(value, number);
         return;
@@ -301,8 +323,8 @@ void front_load(struct front *front, CXCursor cursor, struct value *value) {
     if (place.opaque) value_opaque(value, "%s", place.reason);
     else if (type.kind == CXType_Pointer) stored_pointer(front, cursor, &place, value);
     else if (type_is_integer(type) && rsc_affine_is_number(&place.offset) && place.shape.rank == 0)
-        value_opaque(value, "%.45s is loaded from memory (--set '%.45s=NUMBER' gives it)", front_source(front, cursor),
-                     front_source(front, cursor));
+        value_opaque(value, "%.45s is loaded from memory (--set '%.45s=NUMBER' gives it)", front_text(front, cursor),
+                     front_text(front, cursor));
     else value_opaque(value, "%.60s is loaded from memory", front_source(front, cursor));
 }
 

@@ -383,8 +383,8 @@ static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientDa
     if (search->counters && front_is_for(front, cursor)) return CXChildVisit_Continue;
     if (kind == CXCursor_CallExpr && search->calls < FRONT_CALLS_MAX) { /* the called function assigns too */
         CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(cursor));
-        if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl &&
-            first_sight(search, definition)) {
+        enum CXCursorKind called = front->clang.Cursor_isNull(definition) ? kind : front_kind(front, definition);
+        if ((called == CXCursor_FunctionDecl || called == CXCursor_CXXMethod) && first_sight(search, definition)) {
             search->calls++;
             front->clang.visitChildren(definition, look, search);
             search->calls--;

@@ -2,6 +2,7 @@
  * clang_call.c - calls: functions whose body is in the source are inlined, those of
  * the math library touch no memory, all others are gaps.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static int is_pure(const char *name) {
 }
 
 /* The standard library's inline functions are known by name, not followed. */
-static int is_library(struct front *front, CXCursor definition) {
+int front_is_library(struct front *front, CXCursor definition) {
     return front->is_cxx && front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(definition));
 }
 
@@ -51,7 +52,7 @@ int front_is_known(struct front *front, CXCursor call, int takes_pointers) {
     if (front->clang.Cursor_isNull(callee) || !strncmp(front_name(front, callee), "__builtin_", 10)) return 1;
     if (front_kind(front, callee) != CXCursor_FunctionDecl) return 0; /* a method, or a pointer to a function */
     CXCursor definition = front->clang.getCursorDefinition(callee);
-    if (!front->clang.Cursor_isNull(definition)) return is_library(front, definition);
+    if (!front->clang.Cursor_isNull(definition)) return front_is_library(front, definition);
     if (front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(callee))) return 1;
     enum CXCursorKind holder = front_kind(front, front->clang.getCursorSemanticParent(callee));
     return (holder == CXCursor_TranslationUnit || holder == CXCursor_LinkageSpec) &&
@@ -143,6 +144,13 @@ static int contains_return(struct front *front, CXCursor statement) {
 static void run_return(struct front *front, CXCursor result, struct value *value) {
     CXCursor inner = front_strip(front, result);
     enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(inner);
+    struct place *returned = front->returned;
+    if (returned) {
+        front->returned = NULL;
+        front_place_of(front, result, returned);
+        front->returned = returned;
+        return;
+    }
     int truth = front_is_comparison(op) || op == CXBinaryOperator_LAnd || op == CXBinaryOperator_LOr ||
                 front->clang.getCursorUnaryOperatorKind(inner) == CXUnaryOperator_LNot;
     char reason[REASON_BYTES];
@@ -248,9 +256,13 @@ static void bind_parameters(struct front *front, CXCursor definition, const stru
     }
 }
 
-static void inlined(struct front *front, CXCursor call, CXCursor definition, struct value *value) {
+/* `returned`: where its reference leads; NULL if its value is wanted. */
+static void inlined(struct front *front, CXCursor call, CXCursor definition, struct value *value,
+                    struct place *returned) {
     CXCursor body = front_body(front, definition);
-    int count = front->clang.Cursor_getNumArguments(call), parameters = front->clang.Cursor_getNumArguments(definition);
+    int at = front_object_first(front, call, definition);
+    int count = front->clang.Cursor_getNumArguments(call) - at,
+        parameters = front->clang.Cursor_getNumArguments(definition);
     for (unsigned i = 0; i < front->call_depth; i++)
         if (front->clang.equalCursors(front->calls[i], definition)) {
             front_gap(front, call, "%.60s calls itself", front_name(front, definition));
@@ -266,14 +278,21 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
         front_no_memory(front);
         return;
     }
+    struct front_object object;
+    const struct front_object *caller = front->object;
+    struct place *outer = front->returned;
+    front->returned = NULL;
+    int has_object = front_object_of_call(front, call, definition, &object);
     for (int i = 0; i < count; i++)
         if (!front_takes_reference(front, front->clang.Cursor_getArgument(definition, (unsigned)i)))
-            front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &arguments[i]);
+            front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)(i + at)), &arguments[i]);
     for (int i = 0; i < count; i++) {
         CXCursor parameter = front->clang.Cursor_getArgument(definition, (unsigned)i);
         if (front_takes_reference(front, parameter))
-            front_bind_reference(front, parameter, front->clang.Cursor_getArgument(call, (unsigned)i));
+            front_bind_reference(front, parameter, front->clang.Cursor_getArgument(call, (unsigned)(i + at)));
     }
+    if (has_object) front->object = &object;
+    front->returned = returned;
     front->calls[front->call_depth++] = definition;
     bind_parameters(front, definition, arguments, count);
     front_find_addresses(front, body);
@@ -286,6 +305,8 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
                       front->clang.getCanonicalType(front->clang.getResultType(front->clang.getCursorType(definition))),
                       value);
     front_return_fresh(front, definition, value);
+    front->object = caller;
+    front->returned = outer;
     front->in_subscript = in_subscript;
     front->call_depth--;
 }
@@ -295,11 +316,12 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
  * Variables that are passed so are forgotten (front_forget_assigned()).
  */
 static int changes_elements(struct front *front, CXCursor call, CXCursor definition) {
-    for (int i = 0; i < front->clang.Cursor_getNumArguments(call); i++) {
+    int at = front_object_first(front, call, definition);
+    for (int i = at; i < front->clang.Cursor_getNumArguments(call); i++) {
         CXCursor argument = front_changed_argument(front, call, i);
         if (!front->clang.Cursor_isNull(argument) && front_kind(front, argument) != CXCursor_DeclRefExpr &&
             front_assigns_variable(front, front_body(front, definition),
-                                   front->clang.Cursor_getArgument(definition, (unsigned)i)))
+                                   front->clang.Cursor_getArgument(definition, (unsigned)(i - at))))
             return 1;
     }
     return 0;
@@ -363,6 +385,26 @@ static int known_call(struct front *front, CXCursor call, const char *name, stru
     return front_is_known(front, call, 1) && front_copy_call(front, call, name, value);
 }
 
+static void follow(struct front *front, CXCursor call, CXCursor definition, struct value *value,
+                   struct place *returned) {
+    inlined(front, call, definition, value, returned);
+    front_forget_references(front, call);
+    if (front->is_cxx && changes_elements(front, call, definition))
+        front_gap(front, call, "%.60s changes a number through a reference, which is not followed",
+                  front_name(front, definition));
+}
+
+int front_call_place(struct front *front, CXCursor call, struct place *place) {
+    CXCursor definition = front_followed(front, callee_of(front, call));
+    struct value value;
+    if (!front->is_cxx || front->clang.Cursor_isNull(definition) || !front_returns_reference(front, definition))
+        return 0;
+    *place = (struct place){.array = UINT32_MAX, .opaque = 1};
+    snprintf(place->reason, sizeof place->reason, "what %.60s returns is not known", front_name(front, definition));
+    follow(front, call, definition, &value, place);
+    return 1;
+}
+
 void front_call(struct front *front, CXCursor call, struct value *value) {
     CXCursor callee = callee_of(front, call);
     const char *name = front_name(front, call);
@@ -389,16 +431,14 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
         front_store(front, front->clang.Cursor_getArgument(call, 0), value, 0);
         return;
     }
-    if (!front->clang.Cursor_isNull(callee) && front_kind(front, callee) == CXCursor_FunctionDecl) {
-        CXCursor definition = front->clang.getCursorDefinition(callee);
-        if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl &&
-            !is_library(front, definition)) {
-            inlined(front, call, definition, value);
-            front_forget_references(front, call);
-            if (front->is_cxx && changes_elements(front, call, definition))
-                front_gap(front, call, "%.60s changes a number through a reference, which is not followed", name);
-            return;
-        }
+    CXCursor definition = front_followed(front, callee);
+    if (!front->clang.Cursor_isNull(definition)) {
+        struct place place;
+        if (!front->is_cxx || !front_returns_reference(front, definition))
+            return follow(front, call, definition, value, NULL);
+        if (front_type(front, call).kind != CXType_Record) return front_load(front, call, value);
+        front_call_place(front, call, &place);
+        return;
     }
     if (known_call(front, call, name, value)) return;
     int of_loops = evaluate_arguments(front, call);

@@ -121,7 +121,7 @@ static int64_t count_elements(struct front *front, CXCursor object, const char *
 
 static const char *size_text(struct front *front, CXCursor object) {
     char text[120];
-    snprintf(text, sizeof text, "%.100s.size()", front_source(front, object));
+    snprintf(text, sizeof text, "%.100s.size()", front_text(front, object));
     const char *copy = rsc_arena_strdup(&front->arena, text);
     return copy ? copy : (front_no_memory(front), "");
 }

@@ -486,7 +486,7 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
     case CXCursor_FloatingLiteral:
     case CXCursor_ImaginaryLiteral: value->of_loops = 1; break;
     case CXCursor_StringLiteral: value->is_fresh = 1; break;
-    case CXCursor_CXXThisExpr: value_opaque(value, "this as a pointer is not followed"); break;
+    case CXCursor_CXXThisExpr: front_eval_this(front, value); break;
     case CXCursor_CompoundLiteralExpr:
     case CXCursor_CXXNewExpr:
         if (front_kind(front, cursor) == CXCursor_CXXNewExpr) front_gap(front, cursor, "new in a loop is not followed");

@@ -218,6 +218,8 @@ struct front {
         int64_t value;
     } passed[64]; /* arguments of the analysed function that are the same in all calls */
     unsigned passed_count;
+    const struct front_object *object; /* of the method that is inlined; NULL: of the analysed function */
+    struct place *returned;            /* where an inlined function's reference leads; NULL: it returns a value */
     CXCursor calls[FRONT_CALLS_MAX];
     unsigned call_depth;
     int gaps_muted;
@@ -319,6 +321,9 @@ struct place {
     char reason[REASON_BYTES];
 };
 void front_place_of(struct front *front, CXCursor cursor, struct place *place);
+/* The class that the analysed function is a method of, and its object, one per class; a null cursor: of none. */
+CXCursor front_owner(struct front *front, struct place *place);
+void front_object_place(struct front *front, CXCursor cursor, int points, struct place *place); /* of *p, or of s */
 void front_touch(struct front *front, CXCursor cursor, const struct place *place, int is_write);
 void front_load(struct front *front, CXCursor cursor, struct value *value);
 void front_store(struct front *front, CXCursor target, const struct value *value, int read_first);
@@ -364,6 +369,22 @@ int front_takes_reference(struct front *front, CXCursor parameter); /* to someth
 /* Whether a type is an array of known length or a std::array, and of what; `element` and `count` may be NULL. */
 int front_elements_of_type(struct front *front, CXType type, CXType *element, int64_t *count);
 void front_bind_reference(struct front *front, CXCursor variable, CXCursor to);
+
+/* clang_method.c: calls of methods, and of functions that return references. */
+struct front_object {
+    struct place place;
+    const char *text; /* "grid->", before the names of members */
+};
+/* The definition of a function or method that is inlined where it is called; a null cursor: it is not. */
+CXCursor front_followed(struct front *front, CXCursor callee);
+int front_returns_reference(struct front *front, CXCursor function);
+/* Whether the first argument of a call is the object: of an operator. */
+int front_object_first(struct front *front, CXCursor call, CXCursor method);
+/* Returns 1 and the object, or 0: none, or that of the analysed function. */
+int front_object_of_call(struct front *front, CXCursor call, CXCursor method, struct front_object *object);
+void front_eval_this(struct front *front, struct value *value);
+/* The text of an expression; a member of the object has its name before it. */
+const char *front_text(struct front *front, CXCursor cursor);
 
 /* clang_class.c: whether a pointer to one class is the same address as one to the other, a base of it or unrelated. */
 int front_same_start(struct front *front, CXType from, CXType to);
@@ -437,6 +458,8 @@ void front_copies_write(struct front *front, CXCursor statement);
 
 /* clang_call.c */
 void front_call(struct front *front, CXCursor call, struct value *value);
+int front_call_place(struct front *front, CXCursor call,
+                     struct place *place); /* what it refers to; 0: it is not followed */
 int front_call_is_pure(struct front *front, CXCursor call); /* accesses only its arguments */
 /*
  * Whether a call is of the known function that has its name, not of a user's own: one with a body in the source, a method
@@ -444,6 +467,7 @@ int front_call_is_pure(struct front *front, CXCursor call); /* accesses only its
  * numbers.
  */
 int front_is_known(struct front *front, CXCursor call, int takes_pointers);
+int front_is_library(struct front *front, CXCursor definition); /* C++'s own, which is known by name */
 int front_is_aligned_allocation(struct front *front, CXCursor call); /* posix_memalign() */
 
 /* clang_stmt.c */

@@ -63,6 +63,7 @@
     X(isPODType)                      \
     X(Type_visitFields)               \
     X(CXXMethod_isDefaulted)          \
+    X(CXXMethod_isStatic)             \
     X(CXXMethod_isVirtual)            \
     X(Type_getTemplateArgumentAsType) \
     X(Cursor_getOffsetOfField)        \

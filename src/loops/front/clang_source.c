@@ -86,7 +86,10 @@ static enum CXChildVisitResult find_calls(CXCursor cursor, CXCursor parent, CXCl
         return CXChildVisit_Recurse;
     CXCursor callee = front->clang.getCursorReferenced(cursor);
     add_instance(functions, callee);
-    if (front->clang.Cursor_isNull(callee) || front_kind(front, callee) != CXCursor_FunctionDecl)
+    int is_method = front_kind(front, cursor) == CXCursor_CallExpr && !front->clang.Cursor_isNull(callee) &&
+                    front_kind(front, callee) == CXCursor_CXXMethod &&
+                    !front->clang.Cursor_isNull(front_followed(front, callee));
+    if (front->clang.Cursor_isNull(callee) || (front_kind(front, callee) != CXCursor_FunctionDecl && !is_method))
         return CXChildVisit_Recurse;
     callee = front->clang.getCanonicalCursor(callee);
     if (front_kind(front, cursor) ==
