@@ -1225,3 +1225,23 @@ counted:18.3 8 1
 lambda:19 a call of the method operator(), which is not followed
 $ count methods.cc --set x.m=20 --function transpose
 transpose:10 subscript i * m + j is not affine: y.m is loaded from memory (--set 'y.m=NUMBER' gives it)
+
+# What a reference refers to after assignments, commas and choices; a result that nothing uses is not read.
+$ cat > results.cc <<'END'
+> double a[64], b[64]; struct box { double v[64]; int k; double &at(int i) { return v[i]; } double &add(int i) { return v[i] += 1; } box &set(int i) { return (v[i] = 1, *this); } box &either(box &o, int i) { return i < 3 ? *this : o; } box &some(box *p) { return p[k]; } } c, d;
+> void unused() { for (int i = 0; i < 64; i++) { c.at(i); a[i] = 1; } }
+> void added() { for (int i = 0; i < 64; i++) c.add(i); for (int i = 0; i < 64; i++) b[i] = c.add(i); }
+> void comma() { for (int i = 0; i < 64; i++) c.set(i); }
+> void choice() { for (int i = 0; i < 64; i++) c.either(d, i).v[i] = 1; for (int i = 0; i < 64; i++) (i < 32 ? a[i] : b[i]) = 1; }
+> void after() { for (int i = 0; i < 64; i++) (a[i] = b[i]) += 1; }
+> void unknown(box *p) { for (int i = 0; i < 64; i++) { c.some(p); b[i] = 1; } }
+> END
+$ count results.cc
+unused:2 64 8
+added:3 128 8
+added:3.2 256 16
+comma:4 64 8
+choice:5 64 9
+choice:5.2 64 8
+after:6 256 16
+unknown:7 subscript k is not affine: c.k is loaded from memory (--set 'c.k=NUMBER' gives it)

@@ -177,6 +177,32 @@ static void variable_place(struct front *front, CXCursor cursor, struct place *p
     place->shape = (struct shape){.element = type, .element_bytes = front->clang.Type_getSizeOf(type)};
 }
 
+/* C++: c ? a : b */
+static void place_of_choice(struct front *front, CXCursor cursor, struct place *place) {
+    struct kids kids = front_kids(front, cursor);
+    char reason[REASON_BYTES];
+    if (!front->is_cxx || kids.count != 3) return opaque(place, "it is not a variable, subscript or member");
+    int holds = front_condition(front, kids.item[0], reason, sizeof reason);
+    if (holds < 0) return opaque(place, reason);
+    front_place_of(front, kids.item[holds ? 1 : 2], place);
+}
+
+/* C++: b of (a, b), and a of a = b and a += b once that is done. */
+static void place_of_operation(struct front *front, CXCursor cursor, struct place *place) {
+    struct kids kids = front_kids(front, cursor);
+    int comma = front->clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Comma;
+    int assigns = front_kind(front, cursor) == CXCursor_CompoundAssignOperator ||
+                  front->clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign;
+    struct value value;
+    if (!front->is_cxx || kids.count != 2 || !(comma || assigns) ||
+        (assigns && front_assigns_counters(front, kids.item[0])))
+        return opaque(place, "it is not a variable, subscript or member");
+    front_eval(front, comma ? kids.item[0] : cursor, &value);
+    size_t made = front->pending_count;
+    front_place_of(front, kids.item[comma], place);
+    if (assigns) front->pending_count = made; /* its subscripts are read once */
+}
+
 void front_place_of(struct front *front, CXCursor cursor, struct place *place) {
     cursor = front_strip(front, cursor);
     *place = (struct place){.array = UINT32_MAX};
@@ -204,6 +230,9 @@ void front_place_of(struct front *front, CXCursor cursor, struct place *place) {
         if (!front_cxx_place(front, cursor, place) && !front_call_place(front, cursor, place))
             opaque(place, "it is the result of a call");
         break;
+    case CXCursor_ConditionalOperator: place_of_choice(front, cursor, place); break;
+    case CXCursor_BinaryOperator:
+    case CXCursor_CompoundAssignOperator: place_of_operation(front, cursor, place); break;
     case CXCursor_UnaryOperator:
         kids = front_kids(front, cursor);
         if (kids.count == 1 && front->clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_Deref) {

@@ -437,7 +437,7 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
         if (!front->is_cxx || !front_returns_reference(front, definition))
             return follow(front, call, definition, value, NULL);
         if (front_type(front, call).kind != CXType_Record) return front_load(front, call, value);
-        front_call_place(front, call, &place);
+        if (front_call_place(front, call, &place) && place.opaque) front_gap(front, call, "%s", place.reason);
         return;
     }
     if (known_call(front, call, name, value)) return;

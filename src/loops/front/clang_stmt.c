@@ -160,7 +160,11 @@ void front_simple(struct front *front, CXCursor statement) {
     front_note_ends(front, statement);
     if (front_kind(front, statement) == CXCursor_VarDecl) return declare(front, statement);
     if (front_kind(front, statement) != CXCursor_DeclStmt) {
-        front_eval(front, statement, &value);
+        struct place unused; /* f(x); reads nothing of what its reference leads to */
+        CXCursor call = front_strip(front, statement);
+        if (front_kind(front, call) != CXCursor_CallExpr || !front_call_place(front, call, &unused))
+            front_eval(front, statement, &value);
+        else if (unused.opaque) front_gap(front, statement, "%s", unused.reason);
         return;
     }
     struct kids kids = front_kids(front, statement);
