@@ -1133,12 +1133,12 @@ $ count copied.c
 assigned:4 128 32
 declared:5 128 32
 passed:6 128 24
-pointer:7 the pointer v.p is loaded from memory
+pointer:7 512 16
 $ count copied.cc
 assigned:4 128 32
 declared:5 128 32
 passed:6 128 24
-pointer:7 the pointer v.p is loaded from memory
+pointer:7 512 16
 listed:11 192 32
 range:12 192 17
 pointers:13 the pointer v.p is loaded from memory
@@ -1245,3 +1245,26 @@ choice:5 64 9
 choice:5.2 64 8
 after:6 256 16
 unknown:7 subscript k is not affine: c.k is loaded from memory (--set 'c.k=NUMBER' gives it)
+
+# A structure passed by value has the pointers of the argument, unless the function changes it or passes it on by address.
+$ cat > byvalue.c <<'END'
+> struct grid { double *p, *q; int n, ld; }; double a[4096];
+> static double at(struct grid g, int i, int j) { return g.p[i * g.ld + j]; }
+> static void put(struct grid g, int i, double v) { g.q[i] = v; }
+> static void outer(struct grid g, int i) { put(g, i, at(g, i, 0)); }
+> static void moved(struct grid g, int n) { g.p += n; for (int i = 0; i < 8; i++) g.p[i] = 1; }
+> static void pointed(struct grid g) { double **t = &g.p; *t = a; for (int i = 0; i < 8; i++) g.p[i] = 1; }
+> void smooth(struct grid g) { for (int i = 1; i < 20; i++) for (int j = 0; j < 20; j++) put(g, 20 * i + j, at(g, i, j) + at(g, i - 1, j)); }
+> void further(struct grid g) { for (int i = 0; i < 20; i++) outer(g, i); }
+> void through(struct grid *h) { for (int i = 0; i < 20; i++) put(*h, i, 1); }
+> void moves(struct grid g) { for (int t = 0; t < 4; t++) moved(g, t); }
+> void points(struct grid g) { for (int t = 0; t < 4; t++) pointed(g); }
+> void own(struct grid g) { for (int t = 0; t < 4; t++) { put(g, t, 1); g.q++; } }
+> END
+$ count byvalue.c --set g.ld=20
+smooth:7 1140 98
+further:8 40 23
+through:9 80 4
+moves:10 the pointer g.p is loaded from memory
+points:11 the pointer g.p is loaded from memory
+own:12 the pointer g.q is loaded from memory

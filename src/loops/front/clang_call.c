@@ -284,8 +284,11 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
     front->returned = NULL;
     int has_object = front_object_of_call(front, call, definition, &object);
     for (int i = 0; i < count; i++)
-        if (!front_takes_reference(front, front->clang.Cursor_getArgument(definition, (unsigned)i)))
-            front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)(i + at)), &arguments[i]);
+        if (!front_takes_reference(front, front->clang.Cursor_getArgument(definition, (unsigned)i))) {
+            CXCursor argument = front->clang.Cursor_getArgument(call, (unsigned)(i + at));
+            front_eval(front, argument, &arguments[i]);
+            front_same_structure(front, definition, (unsigned)i, argument, &arguments[i]);
+        }
     for (int i = 0; i < count; i++) {
         CXCursor parameter = front->clang.Cursor_getArgument(definition, (unsigned)i);
         if (front_takes_reference(front, parameter))

@@ -378,6 +378,8 @@ struct front_object {
 /* The definition of a function or method that is inlined where it is called; a null cursor: it is not. */
 CXCursor front_followed(struct front *front, CXCursor callee);
 int front_returns_reference(struct front *front, CXCursor function);
+/* A structure passed by value that the function only reads: its members are those of the argument, if that is a variable. */
+void front_same_structure(struct front *front, CXCursor definition, unsigned i, CXCursor argument, struct value *value);
 /* Whether the first argument of a call is the object: of an operator. */
 int front_object_first(struct front *front, CXCursor call, CXCursor method);
 /* Returns 1 and the object, or 0: none, or that of the analysed function. */

@@ -1,5 +1,5 @@
 /*
- * clang_method.c - calls of methods and of functions that return references.
+ * clang_method.c - calls of methods, of functions that return references, and structures that are passed by value.
  *
  * A method whose body is in the source is inlined as a function is, with the object as the place that its members are in.
  * What a virtual method runs is not known, and neither is what a lambda saw when it was made: these are not followed.
@@ -104,4 +104,78 @@ void front_eval_this(struct front *front, struct value *value) {
         (struct value){.kind = VALUE_POINTER, .array = place->array, .offset = place->offset, .shape = place->shape};
     value->shape.rank = 1;
     value->shape.extent[0] = 0;
+}
+
+/* Uses of a parameter in a function: all of them, those of its members, and whether one of these may change. */
+struct uses {
+    CXCursor parameter;
+    unsigned all, members;
+    int changes;
+};
+
+static int is_use(struct front *front, CXCursor cursor, CXCursor parameter) {
+    return front_kind(front, cursor) == CXCursor_DeclRefExpr &&
+           front->clang.equalCursors(front->clang.getCanonicalCursor(front->clang.getCursorReferenced(cursor)),
+                                     parameter);
+}
+
+/* p.x and p.x.y; not p.x[i] of a pointer. */
+static int is_part(struct front *front, CXCursor cursor, CXCursor parameter) {
+    cursor = front_strip(front, cursor);
+    while (front_kind(front, cursor) == CXCursor_MemberRefExpr) {
+        struct kids kids = front_kids(front, cursor);
+        if (!kids.count || front_type(front, front_strip(front, kids.item[0])).kind == CXType_Pointer) return 0;
+        cursor = front_strip(front, kids.item[0]);
+    }
+    return is_use(front, cursor, parameter);
+}
+
+static enum CXChildVisitResult look_for_use(struct front *front, CXCursor cursor, void *context) {
+    struct uses *uses = context;
+    enum CXCursorKind kind = front_kind(front, cursor);
+    enum CXUnaryOperatorKind op = front->clang.getCursorUnaryOperatorKind(cursor);
+    int assigns = kind == CXCursor_CompoundAssignOperator ||
+                  (kind == CXCursor_BinaryOperator &&
+                   front->clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign) ||
+                  (kind == CXCursor_UnaryOperator &&
+                   ((op >= CXUnaryOperator_PostInc && op <= CXUnaryOperator_PreDec) || op == CXUnaryOperator_AddrOf));
+    struct kids kids = front_kids(front, cursor);
+    uses->all += is_use(front, cursor, uses->parameter);
+    if (kind == CXCursor_MemberRefExpr && kids.count &&
+        front_kind(front, front->clang.getCursorReferenced(cursor)) == CXCursor_FieldDecl)
+        uses->members += is_use(front, front_strip(front, kids.item[0]), uses->parameter);
+    uses->changes |= assigns && kids.count && is_part(front, kids.item[0], uses->parameter);
+    CXCursor callee = kind == CXCursor_CallExpr ? front->clang.getCursorReferenced(cursor) : cursor;
+    for (int i = 0; kind == CXCursor_CallExpr && i < front->clang.Cursor_getNumArguments(cursor); i++) {
+        CXCursor changed = front_changed_argument(front, cursor, i);
+        CXCursor argument = front_strip(front, front->clang.Cursor_getArgument(cursor, (unsigned)i));
+        uses->changes |= !front->clang.Cursor_isNull(changed) && is_part(front, changed, uses->parameter);
+        if (!front->clang.Cursor_isNull(callee) && i < front->clang.Cursor_getNumArguments(callee) &&
+            front->clang.Cursor_getNumArguments(callee) == front->clang.Cursor_getNumArguments(cursor) &&
+            front_kind(front, callee) == CXCursor_FunctionDecl &&
+            !front_is_reference(front, front->clang.Cursor_getArgument(callee, (unsigned)i)))
+            uses->members += is_use(front, argument, uses->parameter); /* a copy of it */
+    }
+    return CXChildVisit_Recurse;
+}
+
+void front_same_structure(struct front *front, CXCursor definition, unsigned i, CXCursor argument,
+                          struct value *value) {
+    CXCursor parameter = front->clang.Cursor_getArgument(definition, i);
+    struct uses uses = {.parameter = front->clang.getCanonicalCursor(parameter)};
+    struct place place;
+    CXType type = front_type(front, parameter);
+    argument = front_strip(front, argument);
+    struct kids kids = front_kids(front, argument);
+    int points = front_kind(front, argument) == CXCursor_UnaryOperator && kids.count == 1 &&
+                 front->clang.getCursorUnaryOperatorKind(argument) == CXUnaryOperator_Deref;
+    CXCursor named = points ? front_strip(front, kids.item[0]) : argument;
+    if (type.kind != CXType_Record || front_is_reference(front, parameter) || front_holds_array(front, type) ||
+        front_kind(front, named) != CXCursor_DeclRefExpr)
+        return;
+    front_finds(front, front_body(front, definition), look_for_use, &uses);
+    if (uses.changes || uses.all != uses.members) return;
+    front_place_of(front, argument, &place);
+    if (place.opaque || place.array == UINT32_MAX || place.shape.rank) return;
+    *value = (struct value){.kind = VALUE_POINTER, .array = place.array, .offset = place.offset, .shape = place.shape};
 }
