@@ -1268,3 +1268,22 @@ through:9 80 4
 moves:10 the pointer g.p is loaded from memory
 points:11 the pointer g.p is loaded from memory
 own:12 the pointer g.q is loaded from memory
+pointed:6 the pointer g.p is loaded from memory
+moved:5 the pointer g.p is loaded from memory
+
+# A function that loops call is analysed by itself if no loop with it could be analysed.
+$ cat > apart.c <<'END'
+> double a[64], b[64]; int steps; extern void report(double);
+> static double residual(void) { double s = 0; for (int i = 0; i < 64; i++) s += a[i] - b[i]; return s; }
+> static void smooth(void) { for (int i = 1; i < 63; i++) b[i] = a[i - 1]; }
+> static void clear(void) { for (int i = 0; i < 32; i++) a[i] = 0; }
+> int converge(void) { for (int t = 0; t < steps; t++) { smooth(); if (residual() < 1) break; } return 0; }
+> void printed(void) { for (int t = 0; t < 10; t++) { smooth(); report(a[0]); } }
+> void good(void) { for (int t = 0; t < 10; t++) clear(); }
+> END
+$ count apart.c
+converge:5 loop left out: bound is not affine: steps is not known (--set steps=NUMBER gives it)
+printed:6 a call of report, whose body is not in the source
+good:7 320 4
+smooth:3 124 16
+residual:2 128 16

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "loops/front/clang_front.h"
 
 /* Functions without side effects or memory references, each with a blank after it; a suffix f or l is allowed. */
@@ -297,6 +298,9 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
     if (has_object) front->object = &object;
     front->returned = returned;
     front->calls[front->call_depth++] = definition;
+    if (front->at && !front->gaps_muted && !front->trials && !front_was_inlined(front, definition) &&
+        !RSC_GROW(front->inlined, front->inlined_room, front->inlined_count + 1))
+        front->inlined[front->inlined_count++] = front->clang.getCanonicalCursor(definition);
     bind_parameters(front, definition, arguments, count);
     front_find_addresses(front, body);
     int in_subscript = front->in_subscript;

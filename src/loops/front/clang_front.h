@@ -222,6 +222,9 @@ struct front {
     struct place *returned;            /* where an inlined function's reference leads; NULL: it returns a value */
     CXCursor calls[FRONT_CALLS_MAX];
     unsigned call_depth;
+    CXCursor *inlined; /* functions that are part of an analysed region */
+    size_t inlined_count, inlined_room;
+    size_t inlined_before; /* the region being built */
     int gaps_muted;
     int trials; /* bodies being run aside, one in another */
     int is_cxx;
@@ -502,6 +505,7 @@ int front_means(struct front *front, const struct rsc_omp *omp, const char *name
 void front_function(struct front *front, CXCursor function); /* or a variable that is a lambda */
 int front_is_lambda(struct front *front, CXCursor variable);
 /* A function that is not analysed: its first loop becomes a region with this gap. */
+int front_was_inlined(struct front *front, CXCursor function); /* into a region without gaps */
 void front_leave_out(struct front *front, CXCursor function, const char *why);
 /* The number that all `calls` calls of a function pass for a parameter. Returns 1, or 0 if there is none. */
 int front_passed(struct front *front, CXCursor function, unsigned parameter, unsigned calls, int64_t *value);

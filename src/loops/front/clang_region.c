@@ -58,6 +58,7 @@ static int begin_region(struct front *front, CXCursor statement) {
     }
     struct rsc_loop_region *region = rsc_loop_add_region(front->program, name);
     if (!region) return front_no_memory(front);
+    front->inlined_before = front->inlined_count;
     region->file = file;
     region->function = front->function;
     region->line = line;
@@ -72,6 +73,8 @@ static void end_region(struct front *front) {
     front_flush(front);
     front->at = NULL;
     front->known_count = 0;
+    for (uint32_t i = 0; i < region->gap_count; i++) /* its functions are analysed by themselves */
+        if (!region->gap[i].assumed) front->inlined_count = front->inlined_before;
     prune(region->root);
     if (!has_reference(region->root) && !region->gap_count && !front->options->together) front->program->region_count--;
 }
@@ -329,6 +332,13 @@ void front_function(struct front *front, CXCursor function) {
         front_declare_shape(front, front->clang.Cursor_getArgument(function, (unsigned)i));
     look_outside(front, body);
     front->call_depth = 0;
+}
+
+int front_was_inlined(struct front *front, CXCursor function) {
+    function = front->clang.getCanonicalCursor(function);
+    for (size_t i = 0; i < front->inlined_count; i++)
+        if (front->clang.equalCursors(front->inlined[i], function)) return 1;
+    return 0;
 }
 
 static enum CXChildVisitResult look_for_loop(struct front *front, CXCursor cursor, void *loop) {

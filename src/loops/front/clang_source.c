@@ -228,6 +228,16 @@ static void set_parameters(struct functions *functions, CXCursor function) {
     }
 }
 
+static void add_regions(struct functions *functions, CXCursor function) {
+    struct front *front = functions->front;
+    if (front->is_cxx && is_template(front, function)) {
+        front_leave_out(front, function, "a template of which no call was found in this file");
+        return;
+    }
+    set_parameters(functions, function);
+    front_function(front, function);
+}
+
 static int build(struct front *front, CXTranslationUnit unit, const char *path, struct rsc_error *error) {
     struct functions functions = {.front = front};
     int status = 0;
@@ -237,15 +247,13 @@ static int build(struct front *front, CXTranslationUnit unit, const char *path, 
     front->collecting = 0;
     front->program->array_count = 0; /* the analysed functions add their arrays again */
     front->clang.visitChildren(front->clang.getTranslationUnitCursor(unit), find_function, &functions);
-    for (size_t i = 0; i < functions.count && !front->out_of_memory; i++) {
-        if (!front->options->function && is_called(&functions, functions.item[i])) continue;
-        if (front->is_cxx && is_template(front, functions.item[i])) {
-            front_leave_out(front, functions.item[i], "a template of which no call was found in this file");
-            continue;
-        }
-        set_parameters(&functions, functions.item[i]);
-        front_function(front, functions.item[i]);
-    }
+    /* first those that no loop calls, then those whose calls are in no analysed loop, callers before what they call */
+    for (size_t i = 0; i < functions.count && !front->out_of_memory; i++)
+        if (front->options->function || !is_called(&functions, functions.item[i]))
+            add_regions(&functions, functions.item[i]);
+    for (size_t i = functions.count; i-- > 0 && !front->options->function && !front->out_of_memory;)
+        if (is_called(&functions, functions.item[i]) && !front_was_inlined(front, functions.item[i]))
+            add_regions(&functions, functions.item[i]);
     if (front->options->function && !functions.count && !front->out_of_memory)
         status = rsc_fail(error, RSC_EINVAL, "%s: no function %.100s is defined here", path, front->options->function);
     free(functions.item);
@@ -305,6 +313,7 @@ out:
     free(front->undo);
     free(front->origin);
     free(front->known_call);
+    free(front->inlined);
     free(front->known);
     free(front->pending);
     free(front->sizes);
