@@ -1287,3 +1287,29 @@ printed:6 a call of report, whose body is not in the source
 good:7 320 4
 smooth:3 124 16
 residual:2 128 16
+
+# Unsigned variables that go down until they wrap, past the bound they start below.
+$ cat > wrapped.c <<'END'
+> #include <stddef.h>
+> double a[100], m[64][64];
+> void down(void) { for (unsigned i = 63; i < 64; i--) a[i] = 1; }
+> void steps(size_t n) { for (size_t i = n - 1; i < n; i -= 3) a[i] = 1; }
+> void nested(void) { for (unsigned i = 0; i < 64; i++) for (unsigned j = i; j <= i; j--) m[i][j] = 1; }
+> void whiles(size_t n) { size_t i = n - 1; while (i < n) { a[i] = 1; i--; } }
+> void after(size_t n) { size_t i; for (i = n - 1; i < n; i--) a[i] = 1; for (size_t k = 0; k < i; k++) a[k] = i; }
+> void above(void) { for (unsigned i = 70; i < 64; i--) a[i] = 1; }
+> void number(void) { for (int i = 63; i < 64; i--) a[i] = 1; }
+> void narrow(void) { for (unsigned char i = 63; i < 64; i--) a[i] = 1; }
+> void never(void) { for (unsigned i = 63; i < 4294967295u; i--) a[i] = 1; }
+> END
+$ count wrapped.c --set n=20
+down:3 64 8
+steps:4 7 3
+nested:5 2080 288
+whiles:6 20 3
+after:7 20 3
+after:7.2 loop left out: bound is not affine: i is used after its loop
+above:8 loop left out: the step leads away from the bound
+number:9 loop left out: the step leads away from the bound
+narrow:10 loop left out: the step leads away from the bound
+never:11 loop left out: the step leads away from the bound

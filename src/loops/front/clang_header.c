@@ -208,6 +208,23 @@ static int is_multiple(const struct rsc_affine *affine, int64_t of) {
     return is;
 }
 
+/* for (unsigned i = n - 1; i < n; i--): the bound is passed where the variable wraps. */
+static int ends_below_zero(struct front *front, CXCursor side, const struct value *bound, int strict,
+                           const struct header *header) {
+    CXType type = front_type(front, side);
+    struct value room = *bound, one, first = header->first;
+    struct rsc_affine affine;
+    int64_t least, most, bytes = front->clang.Type_getSizeOf(type);
+    if (header->step > 0 || header->is_pointer || !type_is_unsigned(type) || bytes < 4 ||
+        front_kind(front, front_strip(front, side)) != CXCursor_DeclRefExpr ||
+        front_value_range(front, bound, &least, &most) || most > UINT32_MAX / 2 || header->step < -(INT64_C(1) << 30))
+        return 0;
+    value_constant(&one, strict);
+    value_add(front, &room, &one, -1);
+    value_add(front, &room, &first, -1);
+    return !value_affine(front, &room, &affine) && front_proved(front, &affine);
+}
+
 /* side OP *bound, or the other way round: the last value of the loop's variable. */
 static int read_bound(struct front *front, enum CXBinaryOperatorKind op, CXCursor side, struct value *bound,
                       int swapped, struct header *header) {
@@ -222,7 +239,14 @@ static int read_bound(struct front *front, enum CXBinaryOperatorKind op, CXCurso
     } else {
         return refuse(header, "the condition is not a comparison");
     }
-    if (below != up) return refuse(header, "the step leads away from the bound");
+    if (below != up && !ends_below_zero(front, side, bound, strict, header))
+        return refuse(header, "the step leads away from the bound");
+    if (below != up) { /* the last value is the one before it would be negative */
+        value_constant(bound, 0);
+        below = up;
+        strict = 0;
+        header->wraps = 1;
+    }
     value_constant(&one, 1);
     if (op == CXBinaryOperator_NE) { /* it ends only if it starts on the right side of the bound */
         struct value way = *bound, from = header->first;
@@ -240,7 +264,7 @@ static int read_bound(struct front *front, enum CXBinaryOperatorKind op, CXCurso
         if (!is_multiple(&affine, header->step)) return refuse(header, "with != the steps may pass the bound");
     }
     if (strict) value_add(front, bound, &one, up ? -1 : 1);
-    if (type_is_unsigned(front_type(front, side)) && goes_negative(front, header, bound))
+    if (!header->wraps && type_is_unsigned(front_type(front, side)) && goes_negative(front, header, bound))
         return refuse(header, "compared as unsigned, the variable could be negative");
     if (solve(front, side, below, header, bound)) return -1;
     if (!header->has_last) header->last = *bound;

@@ -20,7 +20,7 @@ static int fits(struct front *front, const struct header *header, int64_t least,
     int64_t low = type_is_unsigned(type) ? 0 : -high - 1;
     if (least > most || header->form == LOOP_RANGE || header->counts_iterations) return 1;
     if (header->step > 0) return least >= low && most <= high - header->step;
-    return most <= high && least >= low - header->step;
+    return most <= high && least >= (header->wraps ? low : low - header->step);
 }
 
 static struct rsc_loop_node *add_loop(struct front *front, struct header *header, int64_t *least, int64_t *most) {
@@ -226,7 +226,7 @@ static void loop_path(struct front *front, void *data) {
         loop->collapse = 1;
     }
     struct rsc_affine end;
-    int ends = !sharing->share && !end_value(front, &header, &end);
+    int ends = !sharing->share && !header.wraps && !end_value(front, &header, &end);
     front_forget_assigned(front, header.body, "changes in a loop");
     header_bind_companions(front, &header, ends ? &end : NULL, 1);
     header_end_rotation(front, &header, ends ? &end : NULL);

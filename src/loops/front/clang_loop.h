@@ -40,6 +40,7 @@ struct header {
     CXCursor condition; /* of WHILE and DO */
     struct value first, last; /* last is inclusive */
     int has_last;
+    int wraps; /* it ends where an unsigned variable would be negative: its value is not known then */
     int64_t step;
     int is_pointer; /* the variable is the number of elements after `pointer`, from 0 */
     struct value pointer;
