@@ -40,7 +40,15 @@ static void handle(int number, siginfo_t *info, void *context) {
     rsc_asm_handler_leave(&before);
 }
 
+void rsc_asm_handle_signal(int number, void *info, void *context) { handle(number, info, context); }
+
 static int is_handler(void (*handler)(int)) { return handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR; }
+
+static void keep_handler(int number, const struct sigaction *action) {
+    int details = (action->sa_flags & SA_SIGINFO) != 0;
+    __atomic_store_n(&handlers[number].plain, details ? NULL : action->sa_handler, __ATOMIC_RELEASE);
+    __atomic_store_n(&handlers[number].detailed, details ? action->sa_sigaction : NULL, __ATOMIC_RELEASE);
+}
 
 RSC_INTERPOSE(int, sigaction, (int number, const struct sigaction *action, struct sigaction *before)) {
     struct sigaction ours, old;
@@ -48,13 +56,15 @@ RSC_INTERPOSE(int, sigaction, (int number, const struct sigaction *action, struc
     void (*plain)(int) = known ? handlers[number].plain : NULL;
     void (*detailed)(int, siginfo_t *, void *) = known ? handlers[number].detailed : NULL;
     if (rsc_watch_is_on() && number == SIGTRAP) return rsc_watch_trap_action(action, before);
+    if (known && number == rsc_asm_samples_signal()) {
+        if (action && is_handler(action->sa_handler)) keep_handler(number, action);
+        return rsc_asm_samples_action(action, before);
+    }
     if (action && known) {
         ours = *action;
         if (rsc_watch_is_on()) sigdelset(&ours.sa_mask, SIGTRAP);
         if (is_handler(action->sa_handler)) {
-            int details = (action->sa_flags & SA_SIGINFO) != 0;
-            __atomic_store_n(&handlers[number].plain, details ? NULL : action->sa_handler, __ATOMIC_RELEASE);
-            __atomic_store_n(&handlers[number].detailed, details ? action->sa_sigaction : NULL, __ATOMIC_RELEASE);
+            keep_handler(number, action);
             ours.sa_sigaction = handle;
             ours.sa_flags |= SA_SIGINFO;
         }

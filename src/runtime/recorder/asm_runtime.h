@@ -145,6 +145,13 @@ void rsc_asm_samples_range(uintptr_t start, uintptr_t stop) __attribute__((visib
 void rsc_asm_samples_start(struct rsc_ring *ring) __attribute__((visibility("hidden")));
 void rsc_asm_samples_thread(void) __attribute__((visibility("hidden")));
 void rsc_asm_samples_thread_end(void) __attribute__((visibility("hidden")));
+int rsc_asm_samples_signal(void) __attribute__((visibility("hidden"))); /* 0: none */
+int rsc_asm_samples_is_one(const void *info) __attribute__((visibility("hidden")));
+/* The program's sigaction() for that signal. */
+int rsc_asm_samples_action(const struct sigaction *action, struct sigaction *before)
+    __attribute__((visibility("hidden")));
+/* Calls the program's handler. info: a siginfo_t (libc's headers declare what asm_waits.c interposes otherwise). */
+void rsc_asm_handle_signal(int number, void *info, void *context) __attribute__((visibility("hidden")));
 
 /* ---- interposing libc ---- */
 

@@ -69,3 +69,5 @@ RSC_SYNC_CALL(fork, rsc_asm_sync_creates(), (void)0)
 /* sigwait() and its like are interposed there, for traps. */
 void rsc_watch_signal_awaited(void) { rsc_asm_sync_before(RSC_SYNC_WAITS); }
 void rsc_watch_signal_came(void) { rsc_asm_sync_after(RSC_SYNC_WAITS); }
+int rsc_watch_timer_signal(void) { return rsc_asm_samples_signal(); }
+int rsc_watch_timer_came(const void *info) { return rsc_asm_samples_is_one(info); }

@@ -151,24 +151,50 @@ static int end_wait(int result) {
     return result;
 }
 
-RSC_INTERPOSE(int, sigwait, (const sigset_t *set, int *number)) {
-    begin_wait(set);
-    return end_wait(RSC_REAL(sigwait)(set, number));
-}
-
-RSC_INTERPOSE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info)) {
-    begin_wait(set);
-    return end_wait(RSC_REAL(sigwaitinfo)(set, info));
+static int is_timers(int result, const siginfo_t *info) {
+    return result > 0 && rsc_watch_timer_came && rsc_watch_timer_came(info);
 }
 
 RSC_INTERPOSE(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *most)) {
+    siginfo_t own, *to = info ? info : &own;
+    int result;
     begin_wait(set);
-    return end_wait(RSC_REAL(sigtimedwait)(set, info, most));
+    do result = RSC_REAL(sigtimedwait)(set, to, most);
+    while (is_timers(result, to));
+    return end_wait(result);
+}
+
+RSC_INTERPOSE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info)) {
+    siginfo_t own, *to = info ? info : &own;
+    int result;
+    begin_wait(set);
+    do result = RSC_REAL(sigwaitinfo)(set, to);
+    while (is_timers(result, to));
+    return end_wait(result);
+}
+
+RSC_INTERPOSE(int, sigwait, (const sigset_t *set, int *number)) {
+    const int timers = rsc_watch_timer_signal ? rsc_watch_timer_signal() : 0, error = errno;
+    if (!timers || sigismember(set, timers) != 1) {
+        begin_wait(set);
+        return end_wait(RSC_REAL(sigwait)(set, number));
+    }
+    int result;
+    do result = sigwaitinfo(set, NULL);
+    while (result < 0 && errno == EINTR);
+    const int status = result < 0 ? errno : 0;
+    errno = error;
+    if (!status) *number = result;
+    return status;
 }
 
 RSC_INTERPOSE(int, signalfd, (int fd, const sigset_t *set, int flags)) {
+    const int timers = rsc_watch_timer_signal ? rsc_watch_timer_signal() : 0;
     waits_for(set);
-    return RSC_REAL(signalfd)(fd, set, flags);
+    if (!timers || sigismember(set, timers) != 1) return RSC_REAL(signalfd)(fd, set, flags);
+    sigset_t without = *set;
+    sigdelset(&without, timers);
+    return RSC_REAL(signalfd)(fd, &without, flags);
 }
 
 /* ---- stacks ---- */

@@ -209,6 +209,9 @@ void rsc_watch_foreign_trap(int number, void *info, void *context) RSC_HIDDEN;
 /* Around sigwait() and its like; in asm_waits.c, and nowhere in the preload for the PMU. */
 void rsc_watch_signal_awaited(void) RSC_HIDDEN __attribute__((weak));
 void rsc_watch_signal_came(void) RSC_HIDDEN __attribute__((weak));
+/* The signal of timers of ours (asm_samples.c; 0: none), and whether a siginfo_t is of one: the program must not see it. */
+int rsc_watch_timer_signal(void) RSC_HIDDEN __attribute__((weak));
+int rsc_watch_timer_came(const void *info) RSC_HIDDEN __attribute__((weak));
 int rsc_watch_trap_action(const struct sigaction *action, struct sigaction *before) RSC_HIDDEN;
 size_t rsc_watch_stack_bytes(void) RSC_HIDDEN; /* of our own signal stack */
 void rsc_watch_stack_begins(struct rsc_watch_thread *thread) RSC_HIDDEN;
