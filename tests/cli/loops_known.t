@@ -1313,3 +1313,32 @@ above:8 loop left out: the step leads away from the bound
 number:9 loop left out: the step leads away from the bound
 narrow:10 loop left out: the step leads away from the bound
 never:11 loop left out: the step leads away from the bound
+
+# Pointers in an object that a method or function which is not followed may change, and into vectors that were exchanged.
+$ cat > changes.cc <<'END'
+> #include <utility>
+> #include <vector>
+> double a[64]; struct view { double *p; view(double *q) : p(q) {} void set(double *q); void look() const; double &operator[](int i) { return p[i]; } };
+> struct late { double *p; virtual void set(double *q) { p = q; } }; extern void change(view &v); extern void look(const view &v);
+> struct field { std::vector<double> d; double *raw() { return d.data(); } void exchange(field &o) { d.swap(o.d); } };
+> static void turn(std::vector<double> &x, std::vector<double> &y) { x.swap(y); }
+> void assigned(view x, view &y) { x = y; for (int i = 0; i < 64; i++) x[i] = y[i]; }
+> void method(view &x) { x.set(a); for (int i = 0; i < 64; i++) x[i] = a[i]; }
+> void late_one(late *x) { x->set(a); for (int i = 0; i < 64; i++) x->p[i] = a[i]; }
+> void passed(view x) { change(x); for (int i = 0; i < 64; i++) x.p[i] = a[i]; }
+> void kept(view x) { look(x); x.look(); for (int i = 0; i < 64; i++) x.p[i] = a[i]; }
+> void members(field &x, field &y) { double *p = x.raw(); x.exchange(y); for (int i = 0; i < 64; i++) p[i] = x.raw()[i]; }
+> void called() { std::vector<double> u(64), v(64); double *p = &u[0]; turn(u, v); for (int i = 0; i < 64; i++) p[i] = u[i]; }
+> void maybe() { std::vector<double> u(64), v(64); double *p = &u[0]; if (a[0] > 0) u.swap(v); for (int i = 0; i < 64; i++) p[i] = u[i]; }
+> void same() { std::vector<double> u(64); double *p = u.data(); u[3] = u.back(); for (int i = 0; i < 64; i++) p[i] = u[i]; }
+> END
+$ count changes.cc
+assigned:7 the pointer p is loaded from memory
+method:8 the pointer p is loaded from memory
+late_one:9 the pointer x->p is loaded from memory
+passed:10 the pointer x.p is loaded from memory
+kept:11 128 16
+members:12 p points to elements that were exchanged or replaced
+called:13 p points to elements that were exchanged or replaced
+maybe:14 p points to elements that were exchanged or replaced
+same:15 128 8

@@ -454,6 +454,8 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
         value->of_loops = of_loops && strncmp(name, "omp_", 4); /* those depend on the time and the threads */
         return;
     }
+    front_vector_exchange(front, call, name);
+    front_object_changes(front, call);
     value->is_fresh = front_allocates(front, call, callee, name);
     if (!value->is_fresh && front_type(front, call).kind == CXType_Pointer)
         value_opaque(

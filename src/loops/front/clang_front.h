@@ -388,6 +388,8 @@ int front_object_first(struct front *front, CXCursor call, CXCursor method);
 /* Returns 1 and the object, or 0: none, or that of the analysed function. */
 int front_object_of_call(struct front *front, CXCursor call, CXCursor method, struct front_object *object);
 void front_eval_this(struct front *front, struct value *value);
+/* What a method that is not followed may have changed: the pointers in its object, and in structures passed by reference. */
+void front_object_changes(struct front *front, CXCursor call);
 /* The text of an expression; a member of the object has its name before it. */
 const char *front_text(struct front *front, CXCursor cursor);
 
@@ -404,6 +406,7 @@ int64_t front_vector_count(struct front *front, CXCursor object); /* -1: not kno
 void front_vector_declare(struct front *front, CXCursor variable, CXCursor start);
 void front_vector_run(struct front *front, CXCursor statement); /* what an expression outside of loops changes */
 void front_vector_forget(struct front *front, CXCursor tree); /* sizes that may change somewhere in it */
+void front_vector_exchange(struct front *front, CXCursor call, const char *name); /* a call that is not followed */
 void front_vector_forget_globals(struct front *front);
 void front_vector_escapes(struct front *front, CXCursor tree); /* those that pointers and lambdas may change */
 

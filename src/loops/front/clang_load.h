@@ -64,6 +64,7 @@
     X(Type_visitFields)               \
     X(CXXMethod_isDefaulted)          \
     X(CXXMethod_isStatic)             \
+    X(CXXMethod_isConst)              \
     X(CXXMethod_isVirtual)            \
     X(Type_getTemplateArgumentAsType) \
     X(Cursor_getOffsetOfField)        \

@@ -81,6 +81,41 @@ int front_object_of_call(struct front *front, CXCursor call, CXCursor method, st
     return 1;
 }
 
+static void pointers_change(struct front *front, CXCursor object, int points) {
+    struct place place;
+    struct value any;
+    object = front_strip(front, object);
+    if (!points && front_type(front, object).kind != CXType_Record) return;
+    size_t made = front->pending_count;
+    front_object_place(front, object, points, &place);
+    front->pending_count = made; /* read where the call was evaluated */
+    value_opaque(&any, "it changes");
+    if (!place.opaque && place.array != UINT32_MAX)
+        front_stored(front, place.array, INT64_MIN, place.shape.element, &any);
+}
+
+void front_object_changes(struct front *front, CXCursor call) {
+    CXCursor callee = front->clang.getCursorReferenced(call);
+    if (!front->is_cxx || front->clang.Cursor_isNull(callee) ||
+        front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(callee)))
+        return;
+    int at = front_object_first(front, call, callee);
+    if (front_kind(front, callee) == CXCursor_CXXMethod && !front->clang.CXXMethod_isStatic(callee) &&
+        !front->clang.CXXMethod_isConst(callee)) {
+        CXCursor written = written_object(front, call, callee);
+        if (!front->clang.Cursor_isNull(written) && !is_this(front, written))
+            pointers_change(front, written, front_type(front, front_strip(front, written)).kind == CXType_Pointer);
+    }
+    for (int i = 0; i < front->clang.Cursor_getNumArguments(callee); i++) {
+        CXType type = front->clang.getCanonicalType(
+            front->clang.getCursorType(front->clang.Cursor_getArgument(callee, (unsigned)i)));
+        if (type.kind == CXType_LValueReference &&
+            !front->clang.isConstQualifiedType(front->clang.getPointeeType(type)) &&
+            i + at < front->clang.Cursor_getNumArguments(call))
+            pointers_change(front, front->clang.Cursor_getArgument(call, (unsigned)(i + at)), 0);
+    }
+}
+
 const char *front_text(struct front *front, CXCursor cursor) {
     const char *text = front_source(front, cursor);
     char qualified[200];

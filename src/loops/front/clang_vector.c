@@ -136,6 +136,40 @@ static int may_change(struct front *front, CXCursor call, int i, const struct ch
     return calls > CALLS_MAX || front_finds(front, front_body(front, definition), look_for_change, &of);
 }
 
+/* Pointers into elements of a vector that may be others now: v.swap(w), v = ..., v.resize(9). */
+static void forget_pointers_into(struct front *front, uint32_t holder, CXCursor variable) {
+    struct value value;
+    for (size_t i = 0; i < front->binding_count; i++) {
+        struct binding *binding = &front->binding[i];
+        uint32_t array = binding->value.kind == VALUE_POINTER ? binding->value.array : UINT32_MAX;
+        uint32_t held_by = array == UINT32_MAX ? UINT32_MAX : front->origin[array].holder;
+        if (held_by == UINT32_MAX ||
+            (held_by != holder && !front->clang.equalCursors(front->origin[held_by].variable, variable)))
+            continue;
+        value_opaque(&value, "%.60s points to elements that were exchanged or replaced",
+                     front_name(front, binding->variable));
+        front_bind(front, binding, &value);
+    }
+}
+
+static void exchanged(struct front *front, CXCursor object) {
+    struct place place;
+    if (front->clang.Cursor_isNull(object) || !type_is_vector(front, front_type(front, front_strip(front, object))))
+        return;
+    size_t made = front->pending_count;
+    front_place_of(front, object, &place);
+    front->pending_count = made;
+    if (!place.opaque && place.array != UINT32_MAX)
+        forget_pointers_into(front, place.array, front->clang.getNullCursor());
+}
+
+void front_vector_exchange(struct front *front, CXCursor call, const char *name) {
+    if (!front->is_cxx || (strcmp(name, "swap") && strcmp(name, "operator="))) return;
+    exchanged(front, object_of(front, call));
+    for (int i = 0; i < front->clang.Cursor_getNumArguments(call); i++)
+        exchanged(front, front->clang.Cursor_getArgument(call, (unsigned)i));
+}
+
 static int take_change(struct front *front, CXCursor variable, const struct changes *changes) {
     if (front->clang.Cursor_isNull(variable)) return 0;
     if (!front->clang.Cursor_isNull(changes->variable))
@@ -145,6 +179,7 @@ static int take_change(struct front *front, CXCursor variable, const struct chan
         size->count = -1;
         size->escapes |= changes->escape;
     }
+    if (!changes->escape) forget_pointers_into(front, UINT32_MAX, variable);
     return 0;
 }
 
@@ -194,32 +229,6 @@ void front_vector_forget_globals(struct front *front) {
         if (!front_is_local(front, front->sizes[i].variable)) front->sizes[i].count = -1;
 }
 
-/* v.swap(w), swap(v, w) and v = ...: a pointer to elements of one may point to those of the other then. */
-static void forget_pointers_into(struct front *front, CXCursor object) {
-    CXCursor variable = front->clang.Cursor_isNull(object) ? object : vector_of(front, object);
-    struct value value;
-    if (front->clang.Cursor_isNull(variable)) return;
-    for (size_t i = 0; i < front->binding_count; i++) {
-        struct binding *binding = &front->binding[i];
-        const struct origin *origin = binding->value.kind == VALUE_POINTER && binding->value.array != UINT32_MAX
-                                          ? &front->origin[binding->value.array]
-                                          : NULL;
-        if (!origin || origin->holder == UINT32_MAX ||
-            !front->clang.equalCursors(front->origin[origin->holder].variable, variable))
-            continue;
-        value_opaque(&value, "%.60s points to elements that were exchanged or replaced",
-                     front_name(front, binding->variable));
-        front_bind(front, binding, &value);
-    }
-}
-
-static void exchange(struct front *front, CXCursor call, const char *name) {
-    if (strcmp(name, "swap") && strcmp(name, "operator=")) return;
-    forget_pointers_into(front, object_of(front, call));
-    for (int i = 0; i < front->clang.Cursor_getNumArguments(call); i++)
-        forget_pointers_into(front, front->clang.Cursor_getArgument(call, (unsigned)i));
-}
-
 void front_vector_run(struct front *front, CXCursor statement) {
     if (!front->is_cxx) return;
     CXCursor call = front_strip(front, statement), target = front->clang.getNullCursor();
@@ -227,7 +236,6 @@ void front_vector_run(struct front *front, CXCursor statement) {
     if (front_kind(front, call) == CXCursor_CallExpr) { /* counted before anything is moved away */
         const char *name = front_name(front, call);
         int arguments = front->clang.Cursor_getNumArguments(call);
-        exchange(front, call, name);
         int sizes = (!strcmp(name, "resize") && arguments) || (!strcmp(name, "assign") && arguments == 2);
         if (!strcmp(name, "operator=") && arguments == 2) {
             target = front->clang.Cursor_getArgument(call, 0);
