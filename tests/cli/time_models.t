@@ -128,3 +128,9 @@ reusescope: engine 'time': not time:MODEL or time:MODEL:RATE with one of statsta
 $ reusescope analyze abcabb.din --engine time:lru:0.5
 reusescope: engine 'time:lru:0.5': not time:MODEL or time:MODEL:RATE with one of statstack, aet, hotl, shen
 [2]
+
+# The same sample, and the same bars, of a native trace and of text, whose batches end elsewhere.
+$ reusescope gen mix,lines=3K,threads=3 -n 150K --seed 4 -q -o whole.rsct; reusescope convert whole.rsct -q -o whole.csv
+$ body() { reusescope analyze "$@" -q --format json -o - | grep -v '"made"' | md5sum; }
+$ for engine in hotl aet:0.1 statstack:1 shen; do for file in whole.rsct whole.csv; do body $file --engine $engine; done | uniq | wc -l; done | xargs
+1 1 1 1

@@ -73,8 +73,11 @@ struct time_engine {
     struct thread_intervals *threads; /* by thread number */
     uint32_t thread_count, thread_room;
     uint64_t threads_seen; /* highest number seen, plus 1 */
+    /* References wait for a block of them, so that the sample does not depend on where batches end. */
+    uint32_t waiting;
     uint64_t lines[BLOCK];
-    uint32_t from[BLOCK];
+    uint32_t thread[BLOCK]; /* numbers; all 0 before the second thread */
+    uint32_t from[BLOCK];   /* accesses of the batch of those filled last */
     struct rsc_intervals found;
     struct rsc_watch_found seen;
 };
@@ -210,9 +213,9 @@ static void name_threads(struct time_engine *engine, const struct rsc_batch *bat
     }
 }
 
-static void count_threads(struct time_engine *engine, const struct rsc_batch *batch, uint32_t count) {
+static void count_threads(struct time_engine *engine, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t number = rsc_meta_thread(batch->meta[engine->from[i]]);
+        uint32_t number = engine->thread[i];
         if (number >= engine->thread_count) continue;
         struct thread_intervals *row = &engine->threads[number];
         row->references++;
@@ -222,11 +225,11 @@ static void count_threads(struct time_engine *engine, const struct rsc_batch *ba
 }
 
 /* The same for a block with watched uses: repeats are known, and those that ended a watch represent others. */
-static void count_threads_watched(struct time_engine *engine, const struct rsc_batch *batch, uint32_t count) {
+static void count_threads_watched(struct time_engine *engine, uint32_t count) {
     const struct rsc_watch_found *seen = &engine->seen;
     const uint64_t weight = (uint64_t)(engine->watch.gap + 0.5);
     for (uint32_t i = 0, k = 0; i < count; i++) {
-        uint32_t number = rsc_meta_thread(batch->meta[engine->from[i]]);
+        uint32_t number = engine->thread[i];
         int listed = k < seen->listed_count && seen->index[k] == i;
         k += (uint32_t)listed;
         if (number >= engine->thread_count) continue;
@@ -234,7 +237,7 @@ static void count_threads_watched(struct time_engine *engine, const struct rsc_b
         if (!listed) rsc_histogram_add(&engine->threads[number].ri, 1, 1);
     }
     for (uint32_t i = 0; i < seen->ended_count; i++) {
-        uint32_t number = rsc_meta_thread(batch->meta[engine->from[seen->index[seen->ended[i]]]]);
+        uint32_t number = engine->thread[seen->index[seen->ended[i]]];
         if (number < engine->thread_count)
             rsc_histogram_add(&engine->threads[number].sampled, seen->ended_ri[i], weight);
     }
@@ -324,33 +327,44 @@ static int begin_to_watch(struct time_engine *engine) {
     return 0;
 }
 
+/* Takes the references that wait. */
+static int take_block(struct time_engine *engine, struct rsc_error *error) {
+    const int was_watching = engine->watching;
+    const uint32_t count = engine->waiting;
+    engine->waiting = 0;
+    int status = was_watching ? take_watched(engine, count) : take_all(engine, count);
+    if (status == 0 && engine->thread_count > 1) {
+        if (was_watching) count_threads_watched(engine, count);
+        else count_threads(engine, count);
+    }
+    if (status == 0 && !was_watching && !engine->rate && engine->last.distinct > LINES_ALL)
+        status = begin_to_watch(engine);
+    if (status == 0) return 0;
+    return rsc_fail(
+        error, status, "out of memory (%s engine, %llu distinct lines)", rsc_ri_model_names[engine->kind],
+        (unsigned long long)(was_watching ? rsc_use_watch_lines(&engine->watch) : (double)engine->last.distinct));
+}
+
 static int time_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
     struct time_engine *engine = state;
     struct rsc_reference_cursor cursor;
-    uint32_t count;
+    int status = 0;
     engine->accesses += batch->count;
     rsc_references_start(&cursor, batch, engine->line_shift);
-    while ((count = rsc_references_fill(&cursor, engine->lines, engine->from,
-                                        engine->watching ? BLOCK_WATCHED : BLOCK)) > 0) {
-        int was_watching = engine->watching;
+    while (!status) {
+        const uint32_t room = engine->watching ? BLOCK_WATCHED : BLOCK, waiting = engine->waiting;
+        const uint32_t count = rsc_references_fill(&cursor, engine->lines + waiting, engine->from, room - waiting);
+        if (!count) break;
         /* block by block, while the column is in the first level cache */
         if (see_threads(engine, batch, engine->from[0], engine->from[count - 1]) < 0)
             return rsc_fail_memory(error, "thread rows");
-        int status = was_watching ? take_watched(engine, count) : take_all(engine, count);
-        if (status == 0 && engine->thread_count > 1) {
-            if (was_watching) count_threads_watched(engine, batch, count);
-            else count_threads(engine, batch, count);
-        }
-        if (status == 0 && !was_watching && !engine->rate && engine->last.distinct > LINES_ALL)
-            status = begin_to_watch(engine);
-        if (status < 0)
-            return rsc_fail(error, status, "out of memory (%s engine, %llu distinct lines)",
-                            rsc_ri_model_names[engine->kind],
-                            (unsigned long long)(was_watching ? rsc_use_watch_lines(&engine->watch)
-                                                              : (double)engine->last.distinct));
+        for (uint32_t i = 0; engine->thread_count > 1 && i < count; i++)
+            engine->thread[waiting + i] = rsc_meta_thread(batch->meta[engine->from[i]]);
+        engine->waiting += count;
+        if (engine->waiting == room) status = take_block(engine, error);
     }
     name_threads(engine, batch);
-    return 0;
+    return status;
 }
 
 /* ---- the end ---- */
@@ -504,8 +518,11 @@ static void say_memory(const struct time_engine *engine, const struct rsc_profil
 static int time_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct time_engine *engine = state;
     struct outcome outcome = {0};
+    int status = engine->waiting ? take_block(engine, error) : 0;
+    *out = NULL;
+    if (status < 0) return status;
     *out = rsc_profile_new();
-    int status = *out ? fill_profile(engine, &outcome, *out) : RSC_ENOMEM;
+    status = *out ? fill_profile(engine, &outcome, *out) : RSC_ENOMEM;
     outcome_free(&outcome);
     if (status < 0) {
         rsc_profile_free(*out);
@@ -521,7 +538,7 @@ static int time_finish(void *state, struct rsc_profile **out, struct rsc_error *
 
 static void time_so_far(const void *state, struct rsc_so_far *so_far) {
     const struct time_engine *engine = state;
-    so_far->references = references_of(engine);
+    so_far->references = references_of(engine) + engine->waiting;
     so_far->samples = engine->sample.line.moves + engine->sample.line.repeats + engine->sample.window.samples;
     so_far->sampled = "true distances";
 }
