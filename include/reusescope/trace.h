@@ -163,7 +163,7 @@ struct rsc_trace_writer_options {
     const char *filter; /* native header: the filter applied; may be NULL */
     int level; /* zstd level, 0: 3 */
     uint64_t max_bytes; /* end the file cleanly before it grows past this; 0: no limit */
-    int pcs; /* native: keep pcs if the first batch has them (1) or drop them (0) */
+    int pcs; /* keep pcs if the first batch has them (1) or drop them (0); din has none */
     uint32_t frame_accesses; /* native: accesses per frame, 0: 1 Mi */
     int keep_partial; /* 1: write to PATH.partial until finish, so that a killed process leaves a trace to salvage */
     int whole_frames; /* native, 1: instruction counts of whole frames only: where batches end is a matter of chance */

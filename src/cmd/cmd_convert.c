@@ -10,7 +10,7 @@ enum { OPT_NO_PC = RSC_OPT_WRITE_VERB, OPT_SAMPLE_SETS };
 
 static const struct rsc_option options[] = {
     RSC_HEADING("output"),
-    {OPT_NO_PC, 0, "no-pc", NULL, "leave pcs out of a native trace", NULL},
+    {OPT_NO_PC, 0, "no-pc", NULL, "leave pcs out", NULL},
     RSC_HEADING("filters"),
     {OPT_SAMPLE_SETS, 0, "sample-sets", "1/N,bits:LO-HI=VALUE",
      "keep accesses to the cache sets with this value in address bits LO to HI, for sim", NULL},

@@ -11,6 +11,7 @@ struct rsc_trace_writer {
     struct rsc_output_file file;
     struct rsct_writer *native;
     struct rsc_text_writer *text;
+    int without_pcs; /* text */
 };
 
 static int open_format(struct rsc_trace_writer *writer, const struct rsc_trace_writer_options *options,
@@ -22,6 +23,7 @@ static int open_format(struct rsc_trace_writer *writer, const struct rsc_trace_w
         return rsc_fail(error, RSC_EINVAL, "format '%.40s': traces are written as one of rsct, din, csv", format);
     int status = rsc_text_writer_open(&writer->text, &writer->file, din ? RSC_TEXT_DIN : RSC_TEXT_CSV, error);
     if (!status) rsc_text_writer_limit(writer->text, options->max_bytes);
+    writer->without_pcs = !options->pcs;
     return status;
 }
 
@@ -52,7 +54,9 @@ int rsc_trace_writer_open(struct rsc_trace_writer **out, const char *path,
 
 int rsc_trace_writer_push(struct rsc_trace_writer *writer, const struct rsc_batch *batch, struct rsc_error *error) {
     if (writer->native) return rsct_writer_push(writer->native, batch, error);
-    return rsc_text_writer_push(writer->text, batch, error);
+    struct rsc_batch text = *batch;
+    if (writer->without_pcs) text.pc = NULL;
+    return rsc_text_writer_push(writer->text, &text, error);
 }
 
 void rsc_trace_writer_set_full(struct rsc_trace_writer *writer, uint64_t accesses, uint64_t instructions) {

@@ -18,6 +18,9 @@ addr,size,kind,tid,pid,pc
 0x7fffffffe000,8,W,12,10,0x401000
 0x1,4294967295,R,13,10,0x401004
 0xffffffffffffffff,1,I,12,10,0x401000
+$ reusescope convert full.csv --no-pc -o - --to csv | head -2
+addr,size,kind,tid,pid
+0x7fffffffe000,8,W,12,10
 $ reusescope convert full.csv --no-pc -q -o nopc.rsct; reusescope convert nopc.rsct -o - --to csv
 addr,size,kind,tid,pid
 0x7fffffffe000,8,W,12,10
