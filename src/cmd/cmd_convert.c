@@ -86,6 +86,9 @@ static int check_sets(const struct rsc_set_choice *sets, const struct rsc_sessio
                                "--sample-sets: convert needs the bits and one value, as 1/16,bits:8-11=3");
     if (strcmp(write->options.format, "rsct"))
         return rsc_usage_error(session->verb, "--sample-sets: only a native trace (.rsct) can record its sample");
+    if (write->options.max_bytes)
+        return rsc_usage_error(session->verb,
+                               "--sample-sets cannot be combined with --max-size: a sample of sets is of all accesses");
     if (!rsc_filter_is_all(&session->filter))
         return rsc_usage_error(
             session->verb, "--sample-sets cannot be combined with other filters: filter first, then take the sample");

@@ -370,6 +370,9 @@ $ per plain.rsct --kind W --sample-sets 1/4,bits:6-7=1; per part.rsct; per copy.
 $ reusescope sim plain.rsct --l1 4K,1,32 --miss-trace m1.rsct -q -o m.txt; reusescope convert m1.rsct -q -o m2.rsct; per m1.rsct; per m2.rsct
 0.395386
 0.395386
+$ reusescope convert plain.rsct --sample-sets 1/4,bits:6-7=1 --max-size 16K -q -o ended.rsct
+reusescope convert: --sample-sets cannot be combined with --max-size: a sample of sets is of all accesses
+[2]
 $ reusescope sim part.rsct --l2 64K,2,64 --kind W
 reusescope: this trace is a sample of sets (kinds=W, then sets=6-7=1) and cannot be filtered: filter the whole trace, then take the sample
 [2]
