@@ -284,7 +284,8 @@ int rsc_sampling_run(const struct rsc_sampling *sampling, struct rsc_session *se
     struct rsc_error error;
     int filtered, status = 0, leave = RSC_EXIT_OK;
     if (why) return rsc_usage_error(session->verb, "%s", why);
-    session->without_pcs = session->without_events = 1;
+    session->without_pcs = 1;
+    session->without_events = rsc_filter_is_all(&session->filter); /* events say how many instructions a window has */
     /* A trace that seeks cannot be decoded ahead. */
     if (!trace) status = rsc_session_open(session, &own, path, !by_time, &error);
     if (!trace) trace = own;

@@ -361,6 +361,13 @@ $ per plain.rsct --kind W; per plain.rsct --kind W --sample-sets 1/4,bits:6-7=al
 0.528443
 0.528443
 
+# Without fetches, counts at the ends of batches say where instructions are, for a sample as for the whole: an even share is 3,756.
+$ awk 'BEGIN { for (i = 0; i < 30000; i++) print "2 1000"; for (i = 0; i < 30100; i++) { print "2 1000"; for (k = 0; k < (i < 100 ? 20 : 1); k++) printf "0 %x\n", 1048576 + i * k * 64 } }' > late.din
+$ reusescope convert late.din -q -o late.rsct; reusescope convert late.rsct --kind R,W -q -o late.data.rsct
+$ for sets in '' '--sample-sets 1/2,bits:6-6=all'; do reusescope sim late.data.rsct --l1 4K,4,64 --window 0+2000 $sets -q --format json -o - 2> /dev/null | grep -o '"instructions":[0-9]*'; done
+"instructions":5430
+"instructions":5430
+
 # A sample of a filtered trace, and copies of a sample and of a miss stream, know the same whole.
 $ reusescope convert writes.rsct --sample-sets 1/4,bits:6-7=1 -q -o part.rsct; reusescope convert part.rsct -q -o copy.rsct
 $ per plain.rsct --kind W --sample-sets 1/4,bits:6-7=1; per part.rsct; per copy.rsct
