@@ -57,7 +57,7 @@ static void mark_one_by_one(struct rsc_marking *marking) {
         struct rsc_target target = {
             .space = reference->space, .low = line * line_bytes, .high = line * line_bytes + line_bytes - 1};
         if (!rsc_ever_touches(marking->search, reference, &target)) continue;
-        marking->bitmap[bit / 64] |= UINT64_C(1) << (bit % 64);
+        rsc_mark_lines(marking, line, line);
         if (along < 0) continue;
         /* Mark the rest of the run that contains it. */
         int64_t first, trip;
@@ -70,7 +70,7 @@ static void mark_one_by_one(struct rsc_marking *marking) {
 /* Picks the lines of certain ranks. */
 static void pick_lines(const struct rsc_marking *marking, uint64_t count, struct rsc_distinct_picks *picks) {
     struct rsc_rng rng;
-    uint64_t rank = 0, word = 0;
+    uint64_t rank = 0, word = marking->marked_from;
     rsc_rng_seed(&rng, (uint64_t)marking->first_line, 65);
     picks->count = count < RSC_DISTINCT_PICKS ? (uint32_t)count : RSC_DISTINCT_PICKS;
     for (uint32_t k = 0; k < picks->count; k++) {
@@ -152,8 +152,7 @@ static int count_space(struct rsc_search *search, uint32_t space, uint32_t threa
             else status = rsc_mark_inside(&marking, 0);
         }
     if (status >= 0) status = nest->status;
-    if (status >= 0)
-        for (uint64_t w = 0; w <= (lines - 1) / 64; w++) *count += (uint64_t)__builtin_popcountll(marking.bitmap[w]);
+    if (status >= 0) *count += rsc_marked_count(&marking);
     if (status >= 0 && picks) pick_lines(&marking, *count, picks);
     rsc_pages_free(marking.bitmap, bytes);
     return status;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_bits.h"
+
 #define GAPS_PER_RUN 32 /* lines of a run that has gaps, marked in the time of one that has none */
 #define GAPS_AT_ONCE 4096 /* between looks at the watch */
 
@@ -11,6 +13,8 @@ void rsc_mark_lines(struct rsc_marking *marking, int64_t from, int64_t to) {
     uint64_t a = (uint64_t)(from - marking->first_line), b = (uint64_t)(to - marking->first_line);
     uint64_t *word = marking->bitmap + a / 64, *end = marking->bitmap + b / 64;
     uint64_t head = ~UINT64_C(0) << (a % 64), tail = ~UINT64_C(0) >> (63 - b % 64);
+    if (!marking->marked_to || a / 64 < marking->marked_from) marking->marked_from = a / 64;
+    if (b / 64 >= marking->marked_to) marking->marked_to = b / 64 + 1;
     if (word == end) {
         *word |= head & tail;
         return;
@@ -18,6 +22,16 @@ void rsc_mark_lines(struct rsc_marking *marking, int64_t from, int64_t to) {
     *word++ |= head;
     while (word < end) *word++ = ~UINT64_C(0);
     *end |= tail;
+}
+
+uint64_t rsc_marked_count(const struct rsc_marking *marking) {
+    return rsc_count_bits(marking->bitmap + marking->marked_from, marking->marked_to - marking->marked_from);
+}
+
+void rsc_marked_clear(struct rsc_marking *marking) {
+    memset(marking->bitmap + marking->marked_from, 0,
+           (marking->marked_to - marking->marked_from) * sizeof *marking->bitmap);
+    marking->marked_from = marking->marked_to = 0;
 }
 
 int rsc_mark_checks_hold(const struct rsc_marking *marking, uint32_t depth) {

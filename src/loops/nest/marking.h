@@ -20,6 +20,7 @@ struct rsc_marking {
     uint32_t matters; /* bits of depths that must be enumerated */
     uint32_t at_last; /* bits of other depths whose last iteration has all that the others have; else the first has */
     uint64_t *bitmap;
+    uint64_t marked_from, marked_to; /* words of it: no other has a mark */
     int64_t first_line, last_line;
     uint64_t runs, runs_max;
     int64_t value[RSC_LOOP_DEPTH_MAX];
@@ -31,6 +32,10 @@ void rsc_marking_aim(struct rsc_marking *marking);
 int rsc_mark_checks_hold(const struct rsc_marking *marking, uint32_t depth);
 /* Marks lines `from` .. `to`. */
 void rsc_mark_lines(struct rsc_marking *marking, int64_t from, int64_t to);
+/* How many lines are marked. */
+uint64_t rsc_marked_count(const struct rsc_marking *marking);
+/* Takes all marks away. */
+void rsc_marked_clear(struct rsc_marking *marking);
 /*
  * Marks what the reference touches: in all of loop `depth` and those inside it, for the values of the loops around it;
  * in `trip` iterations of it from value `first` on; and the same if nothing inside depends on them. RSC_ELIMIT: after

@@ -13,7 +13,6 @@ struct rsc_touched {
     struct rsc_marking marking;
     uint32_t *matters, *at_last; /* by reference */
     uint32_t *covered;           /* by place in search->by_item: rsc_distinct_covered() */
-    uint64_t words;
 };
 
 void rsc_touched_free(struct rsc_touched *touched) {
@@ -43,8 +42,7 @@ int rsc_touched_new(struct rsc_touched **out, struct rsc_search *search, uint64_
     struct rsc_marking *marking = &touched->marking;
     *marking = (struct rsc_marking){
         .search = search, .thread = RSC_ALL_THREADS, .line_shift = shift, .first_line = least, .last_line = most};
-    touched->words = (uint64_t)(most - least) / 64 + 1;
-    marking->bitmap = calloc(touched->words, sizeof *marking->bitmap);
+    marking->bitmap = calloc((uint64_t)(most - least) / 64 + 1, sizeof *marking->bitmap);
     touched->matters = calloc(references + (size_t)1, sizeof *touched->matters);
     touched->at_last = calloc(references + (size_t)1, sizeof *touched->at_last);
     touched->covered = calloc(references + (size_t)1, sizeof *touched->covered);
@@ -253,10 +251,10 @@ int rsc_touched_add_phase(struct rsc_touched *touched, uint32_t phase, uint64_t 
 
 uint64_t rsc_touched_count(struct rsc_touched *touched, int64_t address, uint64_t *runs) {
     struct rsc_marking *marking = &touched->marking;
-    uint64_t bit = (uint64_t)((address >> marking->line_shift) - marking->first_line), count = 0;
+    uint64_t bit = (uint64_t)((address >> marking->line_shift) - marking->first_line);
     marking->bitmap[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
-    for (uint64_t w = 0; w < touched->words; w++) count += (uint64_t)__builtin_popcountll(marking->bitmap[w]);
-    memset(marking->bitmap, 0, touched->words * sizeof *marking->bitmap);
+    uint64_t count = rsc_marked_count(marking);
+    rsc_marked_clear(marking);
     *runs = marking->runs;
     marking->runs = 0;
     return count;
