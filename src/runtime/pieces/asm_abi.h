@@ -205,6 +205,15 @@ static inline uint32_t rsc_asm_block_weight(const struct rsc_asm_block *block) {
     return weight ? weight : 1;
 }
 
+/* The same of the piece that would run now, from the code that a call of rsc_asm_room() returns to. */
+static inline uint32_t rsc_asm_weight_behind(const void *back) {
+    const uint8_t *code = back;
+    int32_t distance;
+    if (code[0] != 0x0f || code[1] != 0x1f || code[2] != 0x05) return 1;
+    __builtin_memcpy(&distance, code + 3, sizeof distance);
+    return rsc_asm_block_weight((const struct rsc_asm_block *)(code + 7 + distance));
+}
+
 enum rsc_asm_kind {
     RSC_ASM_PLAIN = 1,
     /*

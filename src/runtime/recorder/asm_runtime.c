@@ -223,12 +223,12 @@ static void first_words(void) {
     for (uint32_t at = 0; rsc_asm_registry_next(&at, &module);) note_module(&module);
 }
 
-/* Leaves with room for another piece, or in fast mode if the parent is gone. */
-static void go_on_recording(void) {
+/* Leaves with room for another piece, or in fast mode if the parent is gone. `call`: as of rsc_asm_room_in_c(). */
+static void go_on_recording(const void *const *call) {
     struct rsc_asm_local *local = &rsc_asm_local;
     rsc_asm_thread.run = RSC_ASM_RUN_MOST;
     if (rsc_asm_sampling) {
-        if (rsc_asm_sampled_room(local, &rsc_asm_thread) < 0) close_thread();
+        if (rsc_asm_sampled_room(local, &rsc_asm_thread, call ? rsc_asm_weight_behind(*call) : 0) < 0) close_thread();
         return;
     }
     int status =
@@ -247,7 +247,7 @@ static void go_on_recording(void) {
     local->given = rsc_asm_thread.counter = RSC_ASM_RECORD;
 }
 
-static void go_recording(void) {
+static void go_recording(const void *const *call) {
     struct rsc_asm_local *local = &rsc_asm_local;
     if (!local->attached) attach(local->depth > 0);
     if (local->closed) {
@@ -259,7 +259,7 @@ static void go_recording(void) {
     while (process.marked && lag > most &&
            !__atomic_compare_exchange_n(&process.ring->lag_ns, &most, lag, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
-    go_on_recording();
+    go_on_recording(call);
     if ((local->recording || rsc_asm_sampling) && !local->closed && !process.maps_noted) first_words();
 }
 
@@ -325,8 +325,8 @@ void rsc_asm_room_in_c(const void *const *call) {
         if (!local->closed) go_fast();
     } else if (local->recording || (rsc_asm_sampling && local->attached)) {
         if (rsc_asm_thread.next && !process.lines && !rsc_asm_sampling) local->writer.next = rsc_asm_thread.next;
-        go_on_recording();
-    } else go_recording();
+        go_on_recording(call);
+    } else go_recording(call);
     go_out();
     not_busy(0);
     errno = kept;
@@ -478,7 +478,7 @@ void rsc_asm_marker_in_c(long begins) {
         __atomic_store_n(&process.wanted_ns, rsc_ring_now_ns(), __ATOMIC_RELAXED);
         __atomic_store_n(&process.recording, 1, __ATOMIC_RELEASE);
     }
-    if (process.recording && !rsc_asm_local.recording && !rsc_asm_local.closed) go_recording();
+    if (process.recording && !rsc_asm_local.recording && !rsc_asm_local.closed) go_recording(NULL);
     if (rsc_asm_local.recording) rsc_asm_put(1, rsc_record_word(RSC_RECORD_MARKER, 1, (uint64_t)begins));
     if (process.marked && !begins && process.recording) {
         __atomic_store_n(&process.recording, 0, __ATOMIC_RELEASE);

@@ -13,7 +13,7 @@
  *
  * A thread enters analysis mode at a whole piece of code. Once its words are there, the
  * sampled reference follows from the countdown and the piece's weight. On return to fast
- * mode the current piece is not counted: a few references per sample.
+ * mode the current piece does not count itself, and is counted here.
  *
  * Finished samples are records in the ring, from which only the parent makes a profile.
  * Samples left when the program ends or is killed are known to the parent from the number
@@ -236,7 +236,7 @@ static void go_analysing(struct rsc_asm_local *local, struct rsc_asm_thread *thr
     local->given = thread->counter = RSC_ASM_RECORD;
 }
 
-static int make_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+static int make_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread, uint32_t accesses) {
     struct rsc_sampled_thread *state = state_of(local);
     if (local->recording) {
         look(local, thread);
@@ -257,15 +257,19 @@ static int make_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread)
         return 0;
     }
     if (!local->writer.next || process.ring->detached) return -1;
-    if (rsc_sampler_is_quiet(whole.sampler) && rsc_sampler_countdown(whole.sampler, state->slot) > FAST_LEAST)
+    if (rsc_sampler_is_quiet(whole.sampler) &&
+        rsc_sampler_countdown(whole.sampler, state->slot) > FAST_LEAST + accesses) {
+        rsc_sampled_pass(state, accesses);
         go_fast(local, thread);
-    else go_analysing(local, thread);
+    } else {
+        go_analysing(local, thread);
+    }
     return 0;
 }
 
-int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread, uint32_t accesses) {
     struct rsc_asm_cancel before = rsc_asm_cancel_hold();
-    int status = make_room(local, thread);
+    int status = make_room(local, thread, accesses);
     rsc_asm_cancel_allow(before);
     return status;
 }

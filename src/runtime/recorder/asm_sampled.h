@@ -15,8 +15,12 @@ RSC_SAMPLED_HIDDEN void rsc_asm_sampled_forget(void);
 /* For a thread that has just taken its slot. Returns 0, or -1 if there are too many. */
 RSC_SAMPLED_HIDDEN int rsc_asm_sampled_start(struct rsc_asm_local *local);
 
-/* The thread's countdown has ended, or its buffer is full: leaves it in its new mode. -1: the parent is gone. */
-RSC_SAMPLED_HIDDEN int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread);
+/*
+ * The thread's countdown has ended, or its buffer is full: leaves it in its new mode. `accesses`: of the piece that runs
+ * next; in fast mode it does not count them. -1: the parent is gone.
+ */
+RSC_SAMPLED_HIDDEN int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread,
+                                            uint32_t accesses);
 
 /* As rsc_asm_counts(), for a thread in fast mode. */
 RSC_SAMPLED_HIDDEN int rsc_asm_sampled_counts(struct rsc_asm_local *local, struct rsc_asm_thread *thread,

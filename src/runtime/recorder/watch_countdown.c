@@ -174,14 +174,6 @@ static void run_on(uint64_t done) {
     local->reach = done + (uint64_t)rsc_asm_thread.counter;
 }
 
-/* Weight of the piece that would run now, from the code after the call of rsc_asm_room(). */
-static uint32_t weight_behind(const uint8_t *back) {
-    int32_t distance;
-    if (back[0] != 0x0f || back[1] != 0x1f || back[2] != 0x05) return 1;
-    __builtin_memcpy(&distance, back + 3, sizeof distance);
-    return rsc_asm_block_weight((const void *)(back + 7 + distance));
-}
-
 static void start_thread(uint32_t weight) {
     struct rsc_watch_local *local = &rsc_watch_local;
     local->started = 1;
@@ -273,7 +265,7 @@ static void room(const void *back) {
     struct rsc_watch_local *local = &rsc_watch_local;
     struct rsc_watch_thread *thread = local->thread;
     int64_t counter = rsc_asm_thread.counter;
-    uint32_t weight = weight_behind(back);
+    uint32_t weight = rsc_asm_weight_behind(back);
     if (!local->started) {
         start_thread(weight);
         return;
