@@ -32,7 +32,7 @@ struct rsc_verb {
     const char *summary;  /* one line, no full stop */
     const char *about;    /* a paragraph or two for help */
     const char *example;  /* a command line that works */
-    const char *order;    /* said of unknown options: what comes before options that are not the tool's; or NULL */
+    const char *order;    /* printed after an unknown option; NULL: where help is */
     const struct rsc_option *groups[RSC_GROUPS_MAX]; /* each ends with a row of NULLs */
     int (*run)(const struct rsc_verb *verb, int argc, char **argv); /* main's */
 };

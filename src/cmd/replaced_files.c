@@ -53,7 +53,7 @@ static void warn(const struct rsc_profile *profile, const struct rsc_mapping_row
     }
     if (!earlier || references < LEAST * (double)profile->references) return;
     rsc_log_line(log, RSC_LOG_WARNING,
-                 "%s was loaded where %s had been: up to %.2g %% of references may be under the names of the wrong one",
+                 "%s was loaded where %s had been: up to %.3g %% of references may be under the names of the wrong one",
                  name, earlier, 100 * references / (double)profile->references);
 }
 

@@ -507,8 +507,8 @@ int front_means(struct front *front, const struct rsc_omp *omp, const char *name
 /* clang_region.c */
 void front_function(struct front *front, CXCursor function); /* or a variable that is a lambda */
 int front_is_lambda(struct front *front, CXCursor variable);
-/* A function that is not analysed: its first loop becomes a region with this gap. */
 int front_was_inlined(struct front *front, CXCursor function); /* into a region without gaps */
+/* A function that is not analysed: its first loop becomes a region with this gap. */
 void front_leave_out(struct front *front, CXCursor function, const char *why);
 /* The number that all `calls` calls of a function pass for a parameter. Returns 1, or 0 if there is none. */
 int front_passed(struct front *front, CXCursor function, unsigned parameter, unsigned calls, int64_t *value);
