@@ -128,7 +128,7 @@ void rsc_miss_trace_request(struct rsc_miss_trace *misses, const struct rsc_sim 
     uint64_t addr = request->addr, pid;
     uint32_t thread = request->thread;
     if (rsc_sim_request_owner(sim, request, &pid)) {
-        addr &= (1ull << RSC_SPACE_SHIFT) - 1;
+        addr &= RSC_SPACE_MASK;
         thread = thread_of(batch, request, pid);
     }
     enum rsc_kind kind = rsc_is_write(request) ? RSC_WRITE : request->kind == RSC_FETCH ? RSC_FETCH : RSC_READ;

@@ -195,6 +195,16 @@ struct rsc_level_counts rsc_sim_row_counts(const struct rsc_sim *sim, size_t row
     return counts;
 }
 
+/* Makes the caches of all threads; those of single threads are made when they are seen. */
+static int make_shared_caches(struct rsc_sim *sim, struct rsc_error *error) {
+    for (size_t s = 0; s < sim->segment_count; s++)
+        for (size_t i = 0; i < sim->segments[s].hierarchy.level_count; i++)
+            if (!sim->segments[s].hierarchy.levels[i].config.threads_each &&
+                !rsc_hierarchy_cache(&sim->segments[s].hierarchy, (int)i, 0))
+                return rsc_fail_memory(error, "caches");
+    return 0;
+}
+
 int rsc_sim_build(struct rsc_sim *sim, struct rsc_error *error) {
     int status = rsc_sim_config_check(&sim->config, error), by_process = 0;
     if (status < 0) return status;
@@ -206,6 +216,7 @@ int rsc_sim_build(struct rsc_sim *sim, struct rsc_error *error) {
     for (size_t i = 0; i < sim->config.count; i++)
         if (sim->options.classify && sim->config.caches[i].sector_bytes)
             return rsc_fail(error, RSC_EINVAL, "--classes: misses of sectors have no classes");
+    if ((status = make_shared_caches(sim, error)) < 0) return status;
     if (sim->config.pages && (status = rsc_tlbs_new(&sim->tlbs, &sim->config, error)) < 0) return status;
     return make_rows(sim, error);
 }

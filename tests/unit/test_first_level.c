@@ -41,6 +41,11 @@ static void make_trace(uint64_t seed, int long_ones) {
         if (long_ones && rsc_rng_below(&rng, 5000) == 0)
             meta[i] = rsc_meta(1 + (uint32_t)rsc_rng_below(&rng, 70000), RSC_WRITE, 0);
         if (long_ones && rsc_rng_below(&rng, 20000) == 0) addr[i] = UINT64_MAX - rsc_rng_below(&rng, 8);
+        if (long_ones && rsc_rng_below(&rng, 20000) == 0) { /* past the end of memory, or of a process's part of it */
+            addr[i] = UINT64_MAX - rsc_rng_below(&rng, 50000);
+            meta[i] =
+                rsc_meta(50000 + (uint32_t)rsc_rng_below(&rng, 20000), RSC_READ, (uint32_t)rsc_rng_below(&rng, 3));
+        }
     }
 }
 
@@ -131,6 +136,7 @@ static void other_shapes(void **state) {
         {"l1i", "512K,1,64"}, {"l1d", "1M,2,64"}, {"l2", "2M,4,64"}, {NULL, NULL}};
     compare(many_sets, 1, 1);
     compare(processes, 0, 1);
+    compare(processes, 1, 1);
     compare(unified, 1, 1);
     compare(data_only, 1, 0);
     compare(second_only, 1, 0);
@@ -181,12 +187,31 @@ static void one_part_takes_all(void **state) {
     rsc_sim_result_free(&wanted);
 }
 
+/* Caches that nothing reaches have as many blocks, all empty, in either way. */
+static void nothing_comes(void **state) {
+    (void)state;
+    static const char *const caches[][2] = {{"l1d", "1K,2,64"}, {"l2", "4K,4,64,plru"}, {NULL, NULL}};
+    struct rsc_sim_config config;
+    struct rsc_sim_result got;
+    for (uint32_t i = 0; i < ACCESSES; i++) {
+        addr[i] = i;
+        meta[i] = rsc_meta(1, RSC_FETCH, 0);
+    }
+    configure(&config, caches);
+    for (int slow = 0; slow < 2; slow++) {
+        run(&config, (struct rsc_sim_options){.slow = slow}, ACCESSES, &got);
+        assert_int_equal(got.left_out, ACCESSES);
+        assert_int_equal(got.levels[0].counts.blocks, 16);
+        assert_int_equal(got.levels[1].counts.blocks, 64);
+        assert_int_equal(got.levels[0].counts.blocks_at_end + got.levels[1].counts.blocks_at_end, 0);
+        rsc_sim_result_free(&got);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(usual_hierarchy),
-        cmocka_unit_test(other_shapes),
-        cmocka_unit_test(every_associativity),
-        cmocka_unit_test(one_part_takes_all),
+        cmocka_unit_test(usual_hierarchy),    cmocka_unit_test(other_shapes),  cmocka_unit_test(every_associativity),
+        cmocka_unit_test(one_part_takes_all), cmocka_unit_test(nothing_comes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,9 +186,6 @@ int rsc_first_level_new(struct rsc_first_level **out, struct rsc_sim *sim, struc
     level->part_count = count_parts(sim, &part_shift);
     level->list_room = level->part_count > 1 ? list_room(level->part_count) : LIST_ALONE;
     choose_loops(level);
-    for (size_t i = 0; !status && i < hierarchy->level_count; i++)
-        if (!hierarchy->levels[i].config.threads_each && !rsc_hierarchy_cache(hierarchy, (int)i, 0))
-            status = RSC_ENOMEM;
     level->parts = calloc(level->part_count, sizeof *level->parts);
     if (!level->parts) status = RSC_ENOMEM;
     for (uint32_t p = 0; !status && p < level->part_count; p++) open_part(level, p);
@@ -260,9 +257,9 @@ void rsc_first_level_flush(struct rsc_first_level *level) {
 /* Serves an access of many blocks in pieces of one block each. */
 static void serve_long(struct rsc_first_level *level, const struct rsc_batch *batch, uint32_t i) {
     struct rsc_fast_gather *gather = &level->tail;
-    uint64_t size = 1ull << gather->shift, low = batch->addr[i], left = rsc_meta_size(batch->meta[i]);
-    uint64_t high = low + (left ? left - 1 : 0);
-    if (high < low) high = UINT64_MAX;
+    uint64_t size = 1ull << gather->shift, most = gather->addr_mask, low = batch->addr[i] & most;
+    uint64_t left = rsc_meta_size(batch->meta[i]), high = low + (left ? left - 1 : 0);
+    if (high < low || high > most) high = most;
     for (uint64_t block = low >> gather->shift; block <= high >> gather->shift; block++) {
         uint64_t addr = block * size, meta = rsc_meta(1, rsc_meta_kind(batch->meta[i]), 0);
         struct rsc_batch piece = {.count = 1, .addr = &addr, .meta = &meta};
@@ -300,7 +297,7 @@ static uint32_t one_process(struct rsc_first_level *level, const struct rsc_batc
         hierarchy->status = rsc_spaces_address(hierarchy->spaces, batch, i, &addr);
         if (hierarchy->spaces->last != space) break;
     }
-    level->tail.addr_mask = (1ull << RSC_SPACE_SHIFT) - 1;
+    level->tail.addr_mask = RSC_SPACE_MASK;
     level->tail.addr_space = (uint64_t)space << RSC_SPACE_SHIFT;
     return i;
 }

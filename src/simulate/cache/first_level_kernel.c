@@ -32,8 +32,9 @@ static inline __attribute__((always_inline)) void gather_one(struct rsc_fast_gat
     gather->counts.writes += kind == RSC_WRITE;
 }
 
-/* Gathers one access. Returns 0 without doing anything if it spans too many blocks. */
+/* Gathers one access. Returns 0 without doing anything if it spans too many blocks, or reaches the end of memory. */
 static inline int gather_access(struct rsc_fast_gather *gather, uint64_t addr, uint64_t meta) {
+    uint64_t room = gather->addr_mask - (addr & gather->addr_mask);
     addr = (addr & gather->addr_mask) | gather->addr_space;
     uint64_t block = addr >> gather->shift, size = (uint32_t)meta, kind = meta >> 32 & 0xff;
     uint64_t more =
@@ -42,7 +43,7 @@ static inline int gather_access(struct rsc_fast_gather *gather, uint64_t addr, u
         gather->counts.left_out++;
         return 1;
     }
-    if (more >= RSC_FAST_SPAN || addr + size < size) return 0;
+    if (more >= RSC_FAST_SPAN || size > room) return 0;
     for (uint64_t i = 0; i <= more; i++) gather_one(gather, block + i, kind);
     return 1;
 }
@@ -136,6 +137,7 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
     const __m512i block_size = _mm512_set1_epi64(1ll << gather->shift), three = _mm512_set1_epi64(3);
     const __m512i kind_bits = _mm512_set1_epi64(0xffll << 32), other_bits = _mm512_set1_epi64(0xfcll << 32);
     const __m512i addr_mask = _mm512_set1_epi64((long long)gather->addr_mask),
+                  not_addr = _mm512_set1_epi64((long long)~gather->addr_mask),
                   addr_space = _mm512_set1_epi64((long long)gather->addr_space);
     struct gather_state state = {.fetches = 0};
     uint32_t i = first;
@@ -157,10 +159,11 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
             i += 8;
             continue;
         }
-        /* more than two blocks, or past the end of memory */
-        apart |=
-            _mm512_cmpgt_epu64_mask(reach, _mm512_add_epi64(block_size, block_size)) |
-            _mm512_mask_cmplt_epu64_mask((__mmask8)cross, _mm512_add_epi64(addr, _mm512_and_si512(meta, low32)), addr);
+        /* more than two blocks, or past the end of memory, or of the process's part of it */
+        __m512i after = _mm512_add_epi64(addr, _mm512_and_si512(meta, low32));
+        apart |= _mm512_cmpgt_epu64_mask(reach, _mm512_add_epi64(block_size, block_size)) |
+                 _mm512_mask_cmplt_epu64_mask((__mmask8)cross, after, addr) |
+                 _mm512_mask_test_epi64_mask((__mmask8)cross, _mm512_xor_si512(after, addr), not_addr);
         for (unsigned kind = 0; gather->skip && kind < RSC_KINDS; kind++)
             if (gather->skip >> kind & 1)
                 apart |= _mm512_cmpeq_epi64_mask(_mm512_and_si512(meta, kind_bits),

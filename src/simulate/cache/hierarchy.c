@@ -524,7 +524,11 @@ int rsc_hierarchy_make_request(struct rsc_hierarchy *hierarchy, const struct rsc
     };
     int level = kind < RSC_KINDS ? hierarchy->entry[kind] : -1;
     hierarchy->left_out += level < 0;
-    if (hierarchy->spaces) hierarchy->status = rsc_spaces_address(hierarchy->spaces, batch, i, &request->addr);
+    if (hierarchy->spaces) {
+        hierarchy->status = rsc_spaces_address(hierarchy->spaces, batch, i, &request->addr);
+        uint64_t room = rsc_space_room(request->addr);
+        if (request->bytes > room) request->bytes = (uint32_t)room;
+    }
     /* Such a write-back has the process of the access that evicted the block, not of the one that wrote it. */
     if (hierarchy->spaces && hierarchy->writes_are_back == RSC_WRITES_BACK && hierarchy->spaces->count > 1 &&
         !hierarchy->status)

@@ -23,6 +23,6 @@ int rsc_spaces_address(struct rsc_spaces *spaces, const struct rsc_batch *batch,
         if (space == spaces->count) spaces->pids[spaces->count++] = pid;
         spaces->last = space;
     }
-    *addr = (batch->addr[access] & ((1ull << RSC_SPACE_SHIFT) - 1)) | (uint64_t)spaces->last << RSC_SPACE_SHIFT;
+    *addr = (batch->addr[access] & RSC_SPACE_MASK) | (uint64_t)spaces->last << RSC_SPACE_SHIFT;
     return 0;
 }
