@@ -251,6 +251,9 @@ reusescope sim: an alternative --l2 cannot be inclusive: the caches above it are
 $ reusescope sim t.rsct --l1d 4K,4,64 --l2 64K,4,64,private
 reusescope sim: --l2 serves fewer threads than --l1d above it
 [2]
+$ reusescope sim t.rsct --l1d 4K,4,64 --l2 64K,4,64 --l2 64K,4,64,private
+reusescope sim: --l2 serves fewer threads than --l1d above it
+[2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --coherent
 reusescope sim: --coherent: the first level is not private (32K,8,64,private)
 [2]

@@ -310,13 +310,13 @@ static int check_alls(const struct rsc_sim_config *sim, struct rsc_error *error)
     return 0;
 }
 
-/* Levels follow each other, and a cache serves at least the threads of those above it. */
+/* Levels follow each other, and a cache, be it an alternative, serves at least the threads of those above it. */
 static int check_levels(const struct rsc_sim_config *sim, struct rsc_error *error) {
     for (size_t i = 0; i < sim->count; i++) {
         const struct rsc_cache_config *below = &sim->caches[i];
         if (i && below->level > sim->caches[i - 1].level + 1)
             return rsc_fail(error, RSC_EINVAL, "--l%u without --l%u", below->level, below->level - 1);
-        for (size_t k = 0; k < i && rsc_sim_config_primary(sim, below->name) == below; k++) {
+        for (size_t k = 0; k < i; k++) {
             const struct rsc_cache_config *above = &sim->caches[k];
             if (above->level + 1 != below->level || rsc_sim_config_primary(sim, above->name) != above ||
                 !below->threads_each)
