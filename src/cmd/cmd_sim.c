@@ -279,6 +279,7 @@ static int run_objects(struct sim_verb *verb) {
                        : verb->per                                    ? "--per"
                        : verb->misses.path                            ? "--miss-trace"
                        : rsc_sampling_wanted(&verb->sampling)         ? "samples"
+                       : verb->sampling.confidence > 0                ? "--confidence"
                                                                       : NULL;
     if (what) return rsc_usage_error(verb->session.verb, "--requests cannot be used with %s", what);
     int leave = verb->session.output ? rsc_session_check_output(&verb->session) : -1;
@@ -351,6 +352,11 @@ static int simulate(struct sim_verb *verb, struct rsc_error *error) {
         if (leave < 0)
             leave = rsc_sampling_run(&verb->sampling, &verb->session, &verb->config, &verb->options, trace, verb->path);
         status = 1 + leave;
+        goto out;
+    }
+    if (verb->sampling.confidence > 0) {
+        status =
+            1 + rsc_usage_error(verb->session.verb, "--confidence is of samples: add --sample-sets or --sample-time");
         goto out;
     }
     rsc_trace_get_info(trace, &info);

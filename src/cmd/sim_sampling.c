@@ -31,9 +31,7 @@ const struct rsc_option rsc_sampling_options[] = {
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
-void rsc_sampling_start(struct rsc_sampling *sampling) {
-    *sampling = (struct rsc_sampling){.cold_start = -1, .confidence = 90};
-}
+void rsc_sampling_start(struct rsc_sampling *sampling) { *sampling = (struct rsc_sampling){.cold_start = -1}; }
 
 int rsc_sampling_option(struct rsc_sampling *sampling, struct rsc_session *session,
                         const struct rsc_option_parser *parser, int id) {
@@ -63,6 +61,10 @@ int rsc_sampling_wanted(const struct rsc_sampling *sampling) {
     return sampling->sets.denominator || sampling->time.intervals || sampling->cold_start >= 0 || sampling->study;
 }
 
+static double confidence_of(const struct rsc_sampling *sampling) {
+    return sampling->confidence > 0 ? sampling->confidence : 90;
+}
+
 int rsc_sampling_is_sample(struct rsc_trace *trace) {
     struct rsc_trace_info info;
     uint32_t low, width;
@@ -83,6 +85,7 @@ static int estimates_start(const struct rsc_sampling *sampling) {
 static const char *contradiction(const struct rsc_sampling *sampling, const struct rsc_session *session,
                                  const struct rsc_sim_config *config, const struct rsc_sim_options *options) {
     const int time = sampling->time.intervals || sampling->cold_start >= 0;
+    if (sampling->confidence > 0 && sampling->study) return "--confidence cannot be used with --study sampling";
     if (sampling->sets.denominator && sampling->time.intervals)
         return "--sample-sets and --sample-time exclude each other";
     if (sampling->sets.denominator && sampling->cold_start >= 0)
@@ -201,7 +204,7 @@ static int run_sets(const struct rsc_set_choice *choice, int filtered, const str
         uint64_t instructions =
             partly && info.full_instructions != RSC_UNKNOWN ? info.full_instructions : info.instructions;
         uint64_t accesses = partly && info.full_accesses != RSC_UNKNOWN ? info.full_accesses : done;
-        status = rsc_set_sample_finish(sample, instructions, accesses, sampling->confidence, sets, error);
+        status = rsc_set_sample_finish(sample, instructions, accesses, confidence_of(sampling), sets, error);
     }
     if (!status) {
         result.sample = RSC_SIM_SETS;
@@ -229,7 +232,7 @@ static int run_time(const struct rsc_sampling *sampling, struct rsc_session *ses
                     const struct rsc_sim_config *config, const struct rsc_sim_options *options, struct rsc_trace *trace,
                     int *leave, struct rsc_error *error) {
     struct rsc_time_options how = {.choice = sampling->time,
-                                   .confidence = sampling->confidence,
+                                   .confidence = confidence_of(sampling),
                                    .progress = show_progress,
                                    .user = session,
                                    .writes_are_back = options->writes_are_back};

@@ -25,7 +25,7 @@ struct rsc_sampling {
     struct rsc_set_choice sets;
     struct rsc_time_choice time;
     int cold_start; /* enum rsc_cold_start; -1: not given */
-    double confidence;
+    double confidence; /* of estimates, in percent; 0: not given */
     int study;
 };
 

@@ -102,7 +102,10 @@ $ reusescope report wave.json --machine ./wave.json
 reusescope: ./wave.json: line 1: not NAME SIZE,WAYS,BLOCK[,WORD...]
 [1]
 $ printf 'l1d 8K,2,64\nlatencies l1d=4\n' > bad.caches; reusescope report wave.json --machine ./bad.caches
-reusescope: ./bad.caches: line 2: not latencies published|measured NAME=CYCLES ... memory=CYCLES
+reusescope: ./bad.caches: line 2: not latencies published|measured NAME=CYCLES ... memory=CYCLES, each name once
+[1]
+$ printf 'l1d 8K,2,64\nlatencies measured l1d=4 memory=9 L1D=5\n' > bad.caches; reusescope report wave.json --machine ./bad.caches
+reusescope: ./bad.caches: line 2: not latencies published|measured NAME=CYCLES ... memory=CYCLES, each name once
 [1]
 $ REUSESCOPE_TEST_CACHES=/nowhere reusescope report wave.json --machine this
 reusescope: --machine this: the kernel reports no caches

@@ -220,6 +220,12 @@ reusescope sim: --cold-start tepid: not one of cold, half, prime, stitch, initmr
 $ reusescope sim t.rsct --l2 16K,2,64 --sample-time 30,1K --confidence 100
 reusescope sim: --confidence 100: not a percentage from 50 to 99.99
 [2]
+$ reusescope sim t.rsct --l2 16K,2,64 --confidence 95
+reusescope sim: --confidence is of samples: add --sample-sets or --sample-time
+[2]
+$ reusescope sim t.rsct --l2 16K,2,64 --study sampling --confidence 95
+reusescope sim: --confidence cannot be used with --study sampling
+[2]
 
 # What does not go together.
 $ reusescope sim t.rsct --l2 16K,2,64 --sample-time 30,1K --sample-sets 1/4

@@ -152,12 +152,30 @@ static void lz4_frames(void **state) {
     check_file(lz4_file, sizeof lz4_file, "lz4", 150000);
 }
 
+/* Frames of somebody else's bytes, which zstd has too, before an lz4 frame and behind it. */
+static void skippable_frames(void **state) {
+    static const unsigned char skipped[] = "\x50\x2a\x4d\x18\0\0\0\0\x5f\x2a\x4d\x18\5\0\0\0-----";
+    static unsigned char file[2 * sizeof lz4_file];
+    const size_t skip = sizeof skipped - 1, count = sizeof lz4_file;
+    (void)state;
+    memcpy(file, skipped, skip);
+    memcpy(file + skip, lz4_file, count);
+    memcpy(file + skip + count, skipped, skip);
+    for (uint32_t i = 0; i < 150000; i++) wanted[i] = content_at(i);
+    assert_int_equal(read_file(file, skip + count, "lz4"), 150000);
+    assert_memory_equal(got, wanted, 150000);
+    assert_int_equal(read_file(file, skip + count + skip, "lz4"), 150000);
+    assert_true(read_file(file, skip + count + skip - 1, "lz4") < 0);
+    assert_true(read_file(file, skip - 1, "zstd") < 0);
+}
+
 static void snappy_chunks(void **state) {
     (void)state;
     check_file(snappy_file, sizeof snappy_file, "snappy", 5000);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lz4_frames), cmocka_unit_test(snappy_chunks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lz4_frames), cmocka_unit_test(skippable_frames),
+                                       cmocka_unit_test(snappy_chunks)};
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

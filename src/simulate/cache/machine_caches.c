@@ -68,6 +68,8 @@ static int add_latency(struct latencies *latencies, const char *word) {
     if (!length || length >= sizeof latencies->list[0].name ||
         latencies->count == sizeof latencies->list / sizeof *latencies->list)
         return -1;
+    for (size_t i = 0; i < latencies->count; i++)
+        if (!strncasecmp(latencies->list[i].name, word, length) && !latencies->list[i].name[length]) return -1;
     if (rsc_parse_fraction(equals + 1, strlen(equals + 1), &cycles) < 0 || !(cycles > 0) || cycles > 1e6) return -1;
     memcpy(latencies->list[latencies->count].name, word, length);
     latencies->list[latencies->count].name[length] = 0;
@@ -84,7 +86,8 @@ static int read_latencies(struct machine_file *file, char *rest, unsigned number
     int good = latencies->from != RSC_LATENCIES_TYPICAL;
     while (good && (word = strtok_r(NULL, " \t\r", &rest))) good = !add_latency(latencies, word);
     if (good) return 0;
-    return rsc_fail(error, RSC_EFORMAT, "%s: line %u: not latencies published|measured NAME=CYCLES ... memory=CYCLES",
+    return rsc_fail(error, RSC_EFORMAT,
+                    "%s: line %u: not latencies published|measured NAME=CYCLES ... memory=CYCLES, each name once",
                     file->path, number);
 }
 

@@ -277,10 +277,27 @@ static int64_t zstd_read(void *state, struct rsc_stored *stored, void *to, size_
 
 /* ---- which one ---- */
 
+#define LZ4_MAGIC "\x04\x22\x4d\x18"
+
 static const struct rsc_decoder plain = {"none", plain_open, plain_read, plain_close};
 static const struct rsc_decoder gzip = {"gzip", gzip_open, gzip_read, gzip_close};
 static const struct rsc_decoder xz = {"xz", xz_open, xz_read, xz_close};
 static const struct rsc_decoder zstd = {"zstd", zstd_open, zstd_read, zstd_close};
+
+int rsc_is_skippable(const unsigned char *head, size_t bytes) {
+    return bytes >= 4 && (head[0] & 0xf0) == 0x50 && !memcmp(head + 1, "\x2a\x4d\x18", 3);
+}
+
+/* The decoder of the first frame that is not to be skipped; zstd, as pzstd and seekable files start so, if it is not here. */
+static const struct rsc_decoder *decoder_behind(const unsigned char *head, size_t bytes) {
+    while (bytes >= 8 && rsc_is_skippable(head, bytes)) {
+        uint64_t length = 8 + (head[4] | (uint64_t)head[5] << 8 | (uint64_t)head[6] << 16 | (uint64_t)head[7] << 24);
+        if (length > bytes) return &zstd;
+        head += length;
+        bytes -= length;
+    }
+    return bytes >= 4 && !memcmp(head, LZ4_MAGIC, 4) ? &rsc_lz4_decoder : &zstd;
+}
 
 const struct rsc_decoder *rsc_decoder_for(const unsigned char *head, size_t bytes) {
     /* gzip: includes its only method, deflate, so that an address that ends in 8b1f does not match */
@@ -291,10 +308,9 @@ const struct rsc_decoder *rsc_decoder_for(const unsigned char *head, size_t byte
                               6))
         return &xz;
     if (bytes >= 4 && !memcmp(head, "\x28\xb5\x2f\xfd", 4)) return &zstd;
-    if (bytes >= 4 && !memcmp(head, "\x04\x22\x4d\x18", 4)) return &rsc_lz4_decoder;
+    if (bytes >= 4 && !memcmp(head, LZ4_MAGIC, 4)) return &rsc_lz4_decoder;
     if (bytes >= 6 && !memcmp(head, "\xff\6\0\0sN", 6)) return &rsc_snappy_decoder;
-    /* a skippable zstd frame: 0x184d2a50 to 0x184d2a5f, as pzstd and seekable files start with */
-    if (bytes >= 4 && (head[0] & 0xf0) == 0x50 && !memcmp(head + 1, "\x2a\x4d\x18", 3)) return &zstd;
+    if (rsc_is_skippable(head, bytes)) return decoder_behind(head, bytes);
     /* zip: a first member, or the end of an archive that has none */
     if (bytes >= 4 && (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4))) return &rsc_zip_decoder;
     return &plain;

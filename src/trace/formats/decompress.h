@@ -47,8 +47,11 @@ struct rsc_decoder {
 /* The members of a zip archive, one after the other (unzip.c); LZ4 frames; Snappy's framing format. */
 extern const struct rsc_decoder rsc_zip_decoder, rsc_lz4_decoder, rsc_snappy_decoder;
 
-/* The most bytes that rsc_decoder_for() examines. */
+/* The bytes that rsc_decoder_for() needs; of a file that begins with a skippable frame, as many as there are. */
 #define RSC_MAGIC_BYTES 6
+
+/* Whether a frame of somebody else's bytes begins here: zstd and lz4 have the same. */
+int rsc_is_skippable(const unsigned char *head, size_t bytes);
 
 /* The decoder for a file that starts like this; never NULL: plain bytes have one too. */
 const struct rsc_decoder *rsc_decoder_for(const unsigned char *head, size_t bytes);

@@ -81,6 +81,8 @@ int rsc_input_open(struct rsc_input **out, const char *path, struct rsc_error *e
         goto fail;
     }
     int64_t have = rsc_stored_fill(&input->stored, RSC_MAGIC_BYTES, error);
+    if (have > 0 && rsc_is_skippable(input->stored.bytes, (size_t)have))
+        have = rsc_stored_fill(&input->stored, RSC_STORED_BYTES, error); /* what comes behind says which it is */
     if (have < 0) {
         status = (int)have;
         goto fail;

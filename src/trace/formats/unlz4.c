@@ -147,10 +147,26 @@ static int fail_frame(const struct rsc_stored *stored, const char *why, struct r
     return rsc_stored_damaged(stored, "lz4", why, error);
 }
 
+/* Leaves out a frame of bytes of somebody else, whose first 7 bytes are read: magic, length, and then the bytes. */
+static int skip_frame(struct rsc_stored *stored, const unsigned char *head, struct rsc_error *error) {
+    unsigned char last;
+    int status = rsc_stored_read(stored, "lz4", &last, 1, error);
+    uint32_t left = head[4] | (uint32_t)head[5] << 8 | (uint32_t)head[6] << 16 | (uint32_t)last << 24;
+    while (!status && left) {
+        int64_t have = rsc_stored_fill(stored, 1, error);
+        if (have <= 0) return have < 0 ? (int)have : fail_frame(stored, "it is cut", error);
+        if (have > left) have = left;
+        rsc_stored_take(stored, (size_t)have);
+        left -= (uint32_t)have;
+    }
+    return status;
+}
+
 static int begin_frame(struct lz4 *lz4, struct rsc_stored *stored, struct rsc_error *error) {
     unsigned char head[19];
     int status = rsc_stored_read(stored, "lz4", head, 7, error);
     if (status < 0) return status;
+    if (rsc_is_skippable(head, 4)) return skip_frame(stored, head, error);
     if (u32(head) != MAGIC) return fail_frame(stored, "no lz4 frame where one should begin", error);
     lz4->flags = head[4];
     unsigned size = head[5] >> 4 & 7;
