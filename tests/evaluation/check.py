@@ -43,7 +43,7 @@ def read(path):
 def render(path, folder, *options):
     """What the files that bench/evaluate writes contain, by the ends of their names."""
     command = ["/usr/bin/python3", os.path.join(SOURCE, "bench", "evaluate"), "--render", path, "--to", folder, *options]
-    written = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    written = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     return tuple(read(path) for path in written), [os.path.basename(path) for path in written]
 
 

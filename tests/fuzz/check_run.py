@@ -75,7 +75,7 @@ def main():
             sys.exit(77)
         first = os.path.join(tree, "build/fuzz/tests/fuzz_first")
         with open(first, "w", encoding="utf-8") as file:
-            file.write(f'#!/bin/sh\nexec {second} "$@" -runs=5000 -seed=1\n')
+            file.write(f'#!/bin/sh\nexec "{second}" "$@" -runs=5000 -seed=1\n')
         os.chmod(first, 0o755)
 
         for options in ([], ["--together"]):

@@ -474,7 +474,9 @@ static void servers_only_when_asked(void **state) {
             "cp served remote && strip remote",
             id, id),
         0);
-    snprintf(url, sizeof url, "file://%s", scratch_path("server"));
+    size_t used = (size_t)snprintf(url, sizeof url, "file://");
+    for (const char *at = scratch_path("server"); *at && used < sizeof url; at++) /* spaces part addresses */
+        used += (size_t)snprintf(url + used, sizeof url - used, *at == ' ' ? "%%20" : "%c", *at);
     setenv("DEBUGINFOD_URLS", url, 1);
     setenv("DEBUGINFOD_CACHE_PATH", scratch_path("cache"), 1);
     for (int asked = 0; asked < 2; asked++) {
