@@ -7,7 +7,7 @@
  * Each program is built at -O2, plain and by `reusescope cc`, and run with THREADS (2 and
  * 4 when 0) at SIZE (1). Three methods, private and shared stacks each:
  *
- *   default  `run` as it is, both models in one run, against the exact analysis of another
+ *   default  `run` as it is, both models in one run, against exact analyses of three others
  *   live   sampled in the running program, PERIOD references a sample (0: by itself),
  *          against the same; shared stacks in parallel and in sequential order
  *   lines  the same with 1 line in 64
@@ -20,7 +20,9 @@
  *
  *   samples   finished; under 2,000 the row is marked and not part of means
  *   accuracy  1 - E/2 over 10 bins per octave and one for references without a distance;
- *             without and with the bin of distance 0
+ *             without and with the bin of distance 0; against the mean of the exact runs
+ *   exact     the same of one exact run against the mean of the others, averaged: threads
+ *             interleave differently in each run, so no sample can be expected to have more
  *   slowdown  processor time of tool and program together, over the plain program's
  *   analysed  references in analysis mode
  *   selection weight matching of the code that makes 75, 80, 90, 95 % of the misses, at
@@ -39,6 +41,7 @@
 
 #include "bench/numbers.h"
 #include "bench/watched.h"
+#include "profile/metrics.h"
 #include "profile/profile_model.h"
 #include "profile/selection.h"
 
@@ -47,6 +50,7 @@ static const char *const all_programs[] = {"stencil",   "wave",     "cg",       
 #define PROGRAMS (sizeof all_programs / sizeof *all_programs)
 #define SAMPLES_LEAST 2000u
 #define SEEDS 3
+#define EXACT_RUNS 3 /* of which the mean is the truth */
 
 static char folder[] = "/tmp/bench_multicore.XXXXXX";
 static const char *tool;
@@ -102,45 +106,51 @@ static void drop(struct result *result) { rsc_profiles_free(result->profiles, re
 
 /* ---- how good ---- */
 
-/* Shares of references by bin of distance; the last: no distance. */
-static double *shares(const struct rsc_profile *profile, int with_zero, uint32_t *count) {
-    const struct rsc_histogram *rd = &profile->rd_binned;
-    double *share = calloc(rd->bin_count + 1u, sizeof *share), total = 0;
-    need(share ? 0 : -1, "memory");
-    for (uint32_t i = with_zero ? 0 : 1; i < rd->bin_count; i++) share[i] = (double)rd->count[i];
-    share[rd->bin_count] =
-        (double)(profile->cold + profile->invalidated + profile->last_touch + profile->pruned + profile->censored);
-    for (uint32_t i = 0; i <= rd->bin_count; i++) total += share[i];
-    for (uint32_t i = 0; total > 0 && i <= rd->bin_count; i++) share[i] /= total;
-    *count = rd->bin_count + 1;
-    return share;
+/* What estimates are compared with: one model of all exact runs. */
+struct truth {
+    const struct rsc_profile *runs[EXACT_RUNS];
+    size_t count;
+};
+
+static struct truth truth_of(const struct result *exact, size_t count, size_t model) {
+    struct truth truth = {.count = count};
+    for (size_t run = 0; run < count; run++) {
+        need(exact[run].count == 2 ? 0 : -1, "two models");
+        truth.runs[run] = exact[run].profiles[model];
+    }
+    return truth;
 }
 
-static double accuracy(const struct rsc_profile *a, const struct rsc_profile *b, int with_zero) {
-    uint32_t count, other;
-    double error = 0, *x = shares(a, with_zero, &count), *y = shares(b, with_zero, &other);
-    need(count == other ? 0 : -1, "the same bins");
-    for (uint32_t i = 0; i < count; i++) error += fabs(x[i] - y[i]);
-    free(x);
-    free(y);
-    return 1 - error / 2;
+static double accuracy(const struct truth *truth, const struct rsc_profile *estimate, int without_zero) {
+    double value = rsc_profile_accuracy_of_runs(truth->runs, truth->count, estimate, without_zero);
+    need(isnan(value) ? -1 : 0, "the same bins");
+    return value;
+}
+
+/* Of a recorded trace there is one truth. */
+static double exact_runs_agree(const struct truth *truth, int without_zero) {
+    return truth->count < 2 ? 1 : rsc_profile_runs_agree(truth->runs, truth->count, without_zero);
 }
 
 static const double covers[4] = {0.75, 0.80, 0.90, 0.95};
 
-static void select_code(const struct rsc_profile *truth, const struct rsc_profile *estimate, double weight[4]) {
-    struct rsc_selection by_truth = {0}, by_estimate = {0};
-    uint64_t size = rsc_selection_size(truth, 0.10);
-    need(rsc_selection_make(&by_truth, truth, size), "selection");
-    need(rsc_selection_make(&by_estimate, estimate, size), "selection");
-    for (int i = 0; i < 4; i++) {
-        struct rsc_matching matching;
-        need(rsc_selection_match(&by_truth, &by_estimate, rsc_selection_cover(&by_truth, covers[i]), &matching),
-             "selection");
-        weight[i] = matching.weight;
+/* Mean weight over the exact runs. */
+static void select_code(const struct truth *truth, const struct rsc_profile *estimate, double weight[4]) {
+    for (int i = 0; i < 4; i++) weight[i] = 0;
+    for (size_t run = 0; run < truth->count; run++) {
+        struct rsc_selection by_truth = {0}, by_estimate = {0};
+        uint64_t size = rsc_selection_size(truth->runs[run], 0.10);
+        need(rsc_selection_make(&by_truth, truth->runs[run], size), "selection");
+        need(rsc_selection_make(&by_estimate, estimate, size), "selection");
+        for (int i = 0; i < 4; i++) {
+            struct rsc_matching matching;
+            need(rsc_selection_match(&by_truth, &by_estimate, rsc_selection_cover(&by_truth, covers[i]), &matching),
+                 "selection");
+            weight[i] += matching.weight / (double)truth->count;
+        }
+        rsc_selection_free(&by_truth);
+        rsc_selection_free(&by_estimate);
     }
-    rsc_selection_free(&by_truth);
-    rsc_selection_free(&by_estimate);
 }
 
 /* The number before a word in `made.sampling`, such as "samples"; 0: it is not there. */
@@ -156,10 +166,27 @@ static double number_before(const struct rsc_profile *profile, const char *word)
 
 /* ---- rows and means ---- */
 
+enum column {
+    ACCURACY_WITHOUT_0,
+    ACCURACY,
+    AGREE_WITHOUT_0, /* exact runs among themselves */
+    AGREE,
+    SLOWDOWN,
+    ANALYSED,
+    SELECTION, /* four */
+    FASTER = SELECTION + 4,
+    ANALYSIS_FASTER,
+    COLUMNS
+};
+static const char *const columns[COLUMNS] = {"accuracy without 0", "accuracy",     "exact runs agree without 0",
+                                             "exact runs agree",   "slowdown",     "analysed",
+                                             "selection 75",       "selection 80", "selection 90",
+                                             "selection 95",       "faster",       "analysis faster"};
+
 struct means { /* of a method at a number of threads */
     const char *name;
     int threads;
-    double logs[10];
+    double logs[COLUMNS];
     int count;
 };
 static struct means sums[32];
@@ -175,20 +202,22 @@ static struct means *means_of(const char *name, int threads) {
 }
 
 static void head(void) {
-    printf("%-13s %-2s %-24s %8s %7s %7s %8s %8s  %5s %5s %5s %5s %8s %8s\n", "program", "t", "method", "samples",
-           "acc>0", "acc", "slowdown", "analysed", "s75", "s80", "s90", "s95", "faster", "analysis");
+    printf("%-13s %-2s %-24s %8s %7s %7s %7s %7s %8s %8s  %5s %5s %5s %5s %8s %8s\n", "program", "t", "method",
+           "samples", "acc>0", "exact>0", "acc", "exact", "slowdown", "analysed", "s75", "s80", "s90", "s95", "faster",
+           "analysis");
 }
 
-static void print_row(const char *program, int threads, const char *method, double samples, const double value[10]) {
+static void print_row(const char *program, int threads, const char *method, double samples,
+                      const double value[COLUMNS]) {
     int few = samples < SAMPLES_LEAST;
-    printf("%-13s %-2d %-24s %8.0f%s%6.1f%% %6.1f%% %7.1fx %7.1f%%  %5.1f %5.1f %5.1f %5.1f %7.1fx %7.1fx\n", program,
-           threads, method, samples, few ? "*" : " ", 100 * value[0], 100 * value[1], value[2], 100 * value[3],
-           100 * value[4], 100 * value[5], 100 * value[6], 100 * value[7], value[8], value[9]);
-    static const char *const columns[10] = {
-        "accuracy without 0", "accuracy",     "slowdown",     "analysed", "selection 75",
-        "selection 80",       "selection 90", "selection 95", "faster",   "analysis faster"};
+    printf("%-13s %-2d %-24s %8.0f%s%6.1f%% %6.1f%% %6.1f%% %6.1f%% %7.1fx %7.1f%%  %5.1f %5.1f %5.1f %5.1f %7.1fx "
+           "%7.1fx\n",
+           program, threads, method, samples, few ? "*" : " ", 100 * value[ACCURACY_WITHOUT_0],
+           100 * value[AGREE_WITHOUT_0], 100 * value[ACCURACY], 100 * value[AGREE], value[SLOWDOWN],
+           100 * value[ANALYSED], 100 * value[SELECTION], 100 * value[SELECTION + 1], 100 * value[SELECTION + 2],
+           100 * value[SELECTION + 3], value[FASTER], value[ANALYSIS_FASTER]);
     put_number("samples", samples, "%s/%d threads/%s", program, threads, method);
-    for (int i = 0; i < 10; i++) put_number(columns[i], value[i], "%s/%d threads/%s", program, threads, method);
+    for (int i = 0; i < COLUMNS; i++) put_number(columns[i], value[i], "%s/%d threads/%s", program, threads, method);
     fflush(stdout);
 }
 
@@ -198,37 +227,43 @@ struct times {
     double long_slowdown, long_analysed; /* of the method at hand; 0: none */
 };
 
-static void compare(const char *program, int threads, const char *method, const struct rsc_profile *truth,
+static void compare(const char *program, int threads, const char *method, const struct truth *truth,
                     const struct rsc_profile *estimate, double seconds, const struct times *times) {
-    double value[10], references = (double)truth->references;
+    double value[COLUMNS], references = 0;
     double samples =
         strstr(method, "lines") ? number_before(estimate, "references kept") : number_before(estimate, "samples");
-    value[0] = accuracy(truth, estimate, 0);
-    value[1] = accuracy(truth, estimate, 1);
-    value[2] = seconds / times->plain;
-    value[3] = strstr(method, "lines") ? 1 : number_before(estimate, "% analysed") / 100;
-    select_code(truth, estimate, value + 4);
-    value[8] = times->exact / seconds;
-    double analysing = fmax(1e-3, seconds - times->rebuilt) / (references * fmax(value[3], 1e-9));
-    value[9] = (times->exact - times->plain) / references / analysing;
+    for (size_t run = 0; run < truth->count; run++)
+        references += (double)truth->runs[run]->references / (double)truth->count;
+    value[ACCURACY_WITHOUT_0] = accuracy(truth, estimate, 1);
+    value[ACCURACY] = accuracy(truth, estimate, 0);
+    value[AGREE_WITHOUT_0] = exact_runs_agree(truth, 1);
+    value[AGREE] = exact_runs_agree(truth, 0);
+    value[SLOWDOWN] = seconds / times->plain;
+    value[ANALYSED] = strstr(method, "lines") ? 1 : number_before(estimate, "% analysed") / 100;
+    select_code(truth, estimate, value + SELECTION);
+    value[FASTER] = times->exact / seconds;
+    double analysing = fmax(1e-3, seconds - times->rebuilt) / (references * fmax(value[ANALYSED], 1e-9));
+    value[ANALYSIS_FASTER] = (times->exact - times->plain) / references / analysing;
     if (times->long_slowdown > 0) {
-        value[2] = times->long_slowdown;
-        value[3] = times->long_analysed;
+        value[SLOWDOWN] = times->long_slowdown;
+        value[ANALYSED] = times->long_analysed;
     }
     print_row(program, threads, method, samples, value);
     if (samples < SAMPLES_LEAST) return;
     struct means *means = means_of(method, threads);
-    for (int i = 0; i < 10; i++) means->logs[i] += log(fmax(value[i], 1e-3));
+    for (int i = 0; i < COLUMNS; i++) means->logs[i] += log(fmax(value[i], 1e-3));
     means->count++;
 }
 
 static void compare_both(const char *program, int threads, const char *private_name, const char *shared_name,
-                         const struct result *truth, const struct result *estimate, const struct times *times) {
-    need(truth->count == 2 && estimate->count == 2 ? 0 : -1, "two models");
-    if (private_name)
-        compare(program, threads, private_name, truth->profiles[0], estimate->profiles[0], estimate->seconds, times);
-    if (shared_name)
-        compare(program, threads, shared_name, truth->profiles[1], estimate->profiles[1], estimate->seconds, times);
+                         const struct result *exact, size_t exact_count, const struct result *estimate,
+                         const struct times *times) {
+    const char *const names[2] = {private_name, shared_name};
+    need(estimate->count == 2 ? 0 : -1, "two models");
+    for (size_t model = 0; model < 2; model++) {
+        struct truth truth = truth_of(exact, exact_count, model);
+        compare(program, threads, names[model], &truth, estimate->profiles[model], estimate->seconds, times);
+    }
 }
 
 /* ---- a program ---- */
@@ -252,7 +287,7 @@ static struct result live(const char *options, const char *program, int threads,
 }
 
 static void one_model(const char *program, int threads, double size, double period, const char *model,
-                      const char *ordering, const char *method, const struct rsc_profile *truth, struct times *times) {
+                      const char *ordering, const char *method, const struct truth *truth, struct times *times) {
     double least = 1, most = 0;
     times->long_slowdown = 0;
     if (times->long_size > 0) {
@@ -263,7 +298,7 @@ static void one_model(const char *program, int threads, double size, double peri
     }
     for (int seed = (int)bench_seed(), end = seed + SEEDS; seed < end; seed++) {
         struct result result = sample(program, threads, size, period, model, ordering, seed);
-        double now = accuracy(truth, result.profiles[0], 1);
+        double now = accuracy(truth, result.profiles[0], 0);
         least = fmin(least, now);
         most = fmax(most, now);
         compare(program, threads, method, truth, result.profiles[0], result.seconds, times);
@@ -287,36 +322,39 @@ static void measure(const char *program, int threads, double size, double wanted
         times.long_plain = run("./%s.plain %d %g", program, threads, times.long_size);
         put_number("plain seconds, longer", times.long_plain, "%s/%d threads", program, threads);
     }
-    struct result exact = live("--engine exact", program, threads, size);
-    times.exact = exact.seconds;
-    one_model(program, threads, size, period, "private", "parallel", "live private", exact.profiles[0], &times);
-    one_model(program, threads, size, period, "shared", "parallel", "live shared parallel", exact.profiles[1], &times);
-    one_model(program, threads, size, period, "shared", "sequential", "live shared sequential", exact.profiles[1],
-              &times);
+    struct result exact[EXACT_RUNS];
+    for (int run = 0; run < EXACT_RUNS; run++) {
+        exact[run] = live("--engine exact", program, threads, size);
+        times.exact += exact[run].seconds / EXACT_RUNS;
+    }
+    struct truth private = truth_of(exact, EXACT_RUNS, 0), shared = truth_of(exact, EXACT_RUNS, 1);
+    one_model(program, threads, size, period, "private", "parallel", "live private", &private, &times);
+    one_model(program, threads, size, period, "shared", "parallel", "live shared parallel", &shared, &times);
+    one_model(program, threads, size, period, "shared", "sequential", "live shared sequential", &shared, &times);
     for (int seed = (int)bench_seed(), end = seed + SEEDS; seed < end; seed++) {
         char options[32];
         snprintf(options, sizeof options, "--seed %d", seed);
         struct result usual = live(options, program, threads, size);
-        compare_both(program, threads, "default private", "default shared", &exact, &usual, &times);
+        compare_both(program, threads, "default private", "default shared", exact, EXACT_RUNS, &usual, &times);
         drop(&usual);
     }
     struct result lines = live("--sample lines:1/64", program, threads, size);
-    compare_both(program, threads, "live private lines:1/64", "live shared lines:1/64", &exact, &lines, &times);
+    compare_both(program, threads, "live private lines:1/64", "live shared lines:1/64", exact, EXACT_RUNS, &lines,
+                 &times);
     drop(&lines);
-    drop(&exact);
+    for (int run = 0; run < EXACT_RUNS; run++) drop(&exact[run]);
     if (wanted > 0) return;
 
     run("'%s' run -q --no-analysis --trace t.rsct -- ./%s.rebuilt %d %g", tool, program, threads, size);
-    double seconds = run("'%s' analyze -q --engine exact --model both --bins 10 -o r.data t.rsct", tool);
-    exact = load("r.data", seconds);
-    times.exact = seconds;
+    times.exact = run("'%s' analyze -q --engine exact --model both --bins 10 -o r.data t.rsct", tool);
+    exact[0] = load("r.data", times.exact);
     if (period > 0) snprintf(rate, sizeof rate, ",period=%.0f", period);
-    seconds =
+    double seconds =
         run("'%s' analyze -q --engine sampled:ordering=parallel%s --model both --bins 10 -o r.data t.rsct", tool, rate);
     struct result sampled = load("r.data", seconds);
-    compare_both(program, threads, "trace private", "trace shared parallel", &exact, &sampled, &times);
+    compare_both(program, threads, "trace private", "trace shared parallel", exact, 1, &sampled, &times);
     drop(&sampled);
-    drop(&exact);
+    drop(&exact[0]);
     run("rm -f t.rsct");
 }
 
@@ -355,9 +393,9 @@ int main(int argc, char **argv) {
     run("rm -rf %s", folder);
     printf("* fewer than %u samples: not part of the means\n\ngeometric means\n", SAMPLES_LEAST);
     for (size_t i = 0; i < sum_count; i++) {
-        double value[10];
+        double value[COLUMNS];
         char name[32];
-        for (int k = 0; k < 10; k++) value[k] = exp(sums[i].logs[k] / sums[i].count);
+        for (int k = 0; k < COLUMNS; k++) value[k] = exp(sums[i].logs[k] / sums[i].count);
         snprintf(name, sizeof name, "mean of %d", sums[i].count);
         print_row(name, sums[i].threads, sums[i].name, SAMPLES_LEAST, value);
     }

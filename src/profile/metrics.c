@@ -2,6 +2,7 @@
 #include "profile/metrics.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static int same_bins(const struct rsc_histogram *a, const struct rsc_histogram *b) {
     return a->bins.linear == b->bins.linear && a->bins.per_octave == b->bins.per_octave;
@@ -24,21 +25,54 @@ double rsc_profile_overlap(const struct rsc_profile *a, const struct rsc_profile
     return overlap(&a->rd, fmax(rest_a, 0), &b->rd, fmax(rest_b, 0));
 }
 
-double rsc_profile_accuracy(const struct rsc_profile *a, const struct rsc_profile *b, int without_zero) {
-    const struct rsc_profile *sides[2] = {a, b};
-    double total[2], apart = 0;
-    if (!a->bins_per_octave || !same_bins(&a->rd_binned, &b->rd_binned)) return NAN;
-    for (int side = 0; side < 2; side++)
-        total[side] = (double)sides[side]->references - (without_zero ? (double)sides[side]->rd_binned.count[0] : 0);
-    if (total[0] == 0 || total[1] == 0) return total[0] == total[1];
-    double rest[2];
-    for (int side = 0; side < 2; side++)
-        rest[side] =
-            ((double)sides[side]->references - (double)rsc_histogram_total(&sides[side]->rd_binned)) / total[side];
-    apart = fabs(rest[0] - rest[1]);
-    for (uint32_t bin = without_zero ? 1 : 0; bin < a->rd_binned.bin_count; bin++)
-        apart += fabs((double)a->rd_binned.count[bin] / total[0] - (double)b->rd_binned.count[bin] / total[1]);
+/* References that paper 000 counts; 0: an empty profile. */
+static double counted(const struct rsc_profile *profile, int without_zero) {
+    return (double)profile->references - (without_zero ? (double)profile->rd_binned.count[0] : 0);
+}
+
+/* Share of the counted references in a bin; of those without a distance in the one after the last. */
+static double binned_share(const struct rsc_profile *profile, uint32_t bin, double total) {
+    const struct rsc_histogram *rd = &profile->rd_binned;
+    double in_bin =
+        bin < rd->bin_count ? (double)rd->count[bin] : (double)profile->references - (double)rsc_histogram_total(rd);
+    return in_bin / total;
+}
+
+double rsc_profile_accuracy_of_runs(const struct rsc_profile *const *runs, size_t count,
+                                    const struct rsc_profile *estimate, int without_zero) {
+    size_t filled = 0;
+    if (!estimate->bins_per_octave) return NAN;
+    for (size_t run = 0; run < count; run++)
+        if (!same_bins(&runs[run]->rd_binned, &estimate->rd_binned)) return NAN;
+    for (size_t run = 0; run < count; run++) filled += counted(runs[run], without_zero) > 0;
+    double total = counted(estimate, without_zero), apart = 0;
+    if (total == 0 || !filled) return total == 0 && !filled;
+    for (uint32_t bin = without_zero ? 1 : 0; bin <= estimate->rd_binned.bin_count; bin++) {
+        double sum = 0;
+        for (size_t run = 0; run < count; run++) {
+            double of_run = counted(runs[run], without_zero);
+            if (of_run > 0) sum += binned_share(runs[run], bin, of_run);
+        }
+        apart += fabs(sum / (double)filled - binned_share(estimate, bin, total));
+    }
     return fmax(0, 1 - apart / 2);
+}
+
+double rsc_profile_accuracy(const struct rsc_profile *a, const struct rsc_profile *b, int without_zero) {
+    return rsc_profile_accuracy_of_runs(&a, 1, b, without_zero);
+}
+
+double rsc_profile_runs_agree(const struct rsc_profile *const *runs, size_t count, int without_zero) {
+    const struct rsc_profile **others = count > 1 ? malloc((count - 1) * sizeof *others) : NULL;
+    double sum = 0;
+    if (!others) return NAN;
+    for (size_t left_out = 0; left_out < count; left_out++) {
+        for (size_t run = 0, n = 0; run < count; run++)
+            if (run != left_out) others[n++] = runs[run];
+        sum += rsc_profile_accuracy_of_runs(others, count - 1, runs[left_out], without_zero);
+    }
+    free(others);
+    return sum / (double)count;
 }
 
 static double share(uint64_t count, const struct rsc_profile *profile) {

@@ -28,6 +28,21 @@ double rsc_profile_overlap(const struct rsc_profile *a, const struct rsc_profile
 double rsc_profile_accuracy(const struct rsc_profile *a, const struct rsc_profile *b, int without_zero);
 
 /*
+ * Two runs of a program with threads differ themselves, as its threads interleave differently. So an estimate is
+ * compared with the mean of several exact runs: the share of each bin is the mean of theirs. Runs without references
+ * do not count in it.
+ */
+double rsc_profile_accuracy_of_runs(const struct rsc_profile *const *runs, size_t count,
+                                    const struct rsc_profile *estimate, int without_zero);
+
+/*
+ * How well exact runs agree: the mean accuracy of each against the mean of all others. No estimate of such runs can be
+ * expected to do better. (An estimate without any error of its own would have slightly more: it is compared with one run
+ * more.) NaN for fewer than two runs.
+ */
+double rsc_profile_runs_agree(const struct rsc_profile *const *runs, size_t count, int without_zero);
+
+/*
  * The error rate e of paper 002: the mean over H bins of |a_i - b_i|, a_i being
  * the share of references in bin i. The RD is rebinned to `bins`, which must be
  * coarser than the profiles' own (RSC_BINS_FINE), or equal, and not split its bins; H

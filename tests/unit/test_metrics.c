@@ -22,6 +22,52 @@ static void cold_references_count_in_a_profiles_overlap(void **state) {
     rsc_profile_free(tenth);
 }
 
+/* A run of `at_zero`, `at_one` and `far` references at distances 0, 1 and 100, and `cold` first uses. */
+static struct rsc_profile *run_of(uint64_t at_zero, uint64_t at_one, uint64_t far, uint64_t cold) {
+    struct rsc_profile *profile = rsc_profile_new();
+    assert_non_null(profile);
+    assert_int_equal(rsc_profile_set_bins(profile, 10), 0);
+    rsc_histogram_add(&profile->rd_binned, 0, at_zero);
+    rsc_histogram_add(&profile->rd_binned, 1, at_one);
+    rsc_histogram_add(&profile->rd_binned, 100, far);
+    profile->references = at_zero + at_one + far + cold;
+    profile->cold = cold;
+    return profile;
+}
+
+static void estimates_are_compared_with_the_mean_of_several_runs(void **state) {
+    (void)state;
+    /* shares at 0, 1, 100 and none: .5 .1 .3 .1; .5 .3 .1 .1 of twice as many; their mean: .5 .2 .2 .1 */
+    struct rsc_profile *runs[3] = {run_of(50, 10, 30, 10), run_of(100, 60, 20, 20), run_of(0, 0, 0, 0)};
+    struct rsc_profile *mean = run_of(5, 2, 2, 1), *other = run_of(0, 3, 0, 1);
+    const struct rsc_profile *const *truths = (const struct rsc_profile *const *)runs;
+    assert_close(rsc_profile_accuracy_of_runs(truths, 2, mean, 0), 1);
+    assert_close(rsc_profile_accuracy_of_runs(truths, 2, mean, 1), 1);
+    assert_close(rsc_profile_accuracy_of_runs(truths, 1, mean, 0), 1 - 0.2 / 2);
+    assert_close(rsc_profile_accuracy_of_runs(truths, 1, mean, 0), rsc_profile_accuracy(mean, runs[0], 0));
+    /* 0 .75 0 .25 against .5 .2 .2 .1, and without 0 against .4 .4 .2 */
+    assert_close(rsc_profile_accuracy_of_runs(truths, 2, other, 0), 1 - (0.5 + 0.55 + 0.2 + 0.15) / 2);
+    assert_close(rsc_profile_accuracy_of_runs(truths, 2, other, 1), 1 - (0.35 + 0.4 + 0.05) / 2);
+    assert_close(rsc_profile_accuracy_of_runs(truths, 3, mean, 0), 1); /* an empty run says nothing */
+    assert_close(rsc_profile_accuracy_of_runs(truths, 2, runs[2], 0), 0);
+    assert_close(rsc_profile_accuracy_of_runs(truths + 2, 1, runs[2], 0), 1);
+    for (int i = 0; i < 3; i++) rsc_profile_free(runs[i]);
+    rsc_profile_free(mean);
+    rsc_profile_free(other);
+}
+
+static void how_well_runs_agree(void **state) {
+    (void)state;
+    /* at 0 and none: .5 .5; .6 .4; .8 .2. Each against the mean of the others: .2, .05 and .25 apart */
+    struct rsc_profile *runs[3] = {run_of(5, 0, 0, 5), run_of(6, 0, 0, 4), run_of(8, 0, 0, 2)};
+    const struct rsc_profile *const *all = (const struct rsc_profile *const *)runs;
+    assert_close(rsc_profile_runs_agree(all, 3, 0), 1 - 0.5 / 3);
+    assert_close(rsc_profile_runs_agree(all, 3, 1), 1); /* without 0 all are alike */
+    assert_close(rsc_profile_runs_agree(all, 2, 0), 0.9);
+    assert_true(isnan(rsc_profile_runs_agree(all, 1, 0)));
+    for (int i = 0; i < 3; i++) rsc_profile_free(runs[i]);
+}
+
 static void error_rate_by_hand(void **state) {
     (void)state;
     /* 4 lines twice: half cold, half at 3; ten times: a tenth cold, nine tenths at 3. */
@@ -196,6 +242,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(octave_shares_by_hand),
         cmocka_unit_test(cold_references_count_in_a_profiles_overlap),
+        cmocka_unit_test(estimates_are_compared_with_the_mean_of_several_runs),
+        cmocka_unit_test(how_well_runs_agree),
         cmocka_unit_test(error_rate_by_hand),
         cmocka_unit_test(curves_are_compared_where_both_are),
         cmocka_unit_test(curves_on_a_grid_of_octaves),
