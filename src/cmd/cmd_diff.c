@@ -190,6 +190,19 @@ static void doubt_rules(const struct comparing *comparing) {
     }
 }
 
+/* Numbers that grow with the length of a run say nothing where that is as long as the program was watched. */
+static int refuse_rules(const struct comparing *comparing, struct rsc_error *error) {
+    const struct rsc_diff_report *report = &comparing->report;
+    for (size_t i = 0; i < report->count; i++)
+        for (size_t r = 0; report->diffs[i].lengths_differ && r < report->rule_count; r++)
+            if (rsc_diff_rule_needs_length(&report->rules[r]))
+                return rsc_fail(error, RSC_EINVAL,
+                                "--fail-on %s needs runs of the same length: the program was watched for a while "
+                                "(misses and miss_ratio are compared per reference)",
+                                report->rules[r].text);
+    return 0;
+}
+
 static int judge(struct comparing *comparing, struct rsc_error *error) {
     struct rsc_diff_report *report = &comparing->report;
     int status = 0;
@@ -201,6 +214,7 @@ static int judge(struct comparing *comparing, struct rsc_error *error) {
     report->rules = comparing->rules;
     report->findings = &comparing->findings;
     report->source_root = comparing->source_root;
+    if (refuse_rules(comparing, error) < 0) return error->code;
     doubt_rules(comparing);
     if (rsc_diff_judge(&comparing->findings, report->diffs, report->count, report->rules, report->rule_count) < 0)
         return rsc_fail_memory(error, "comparison");

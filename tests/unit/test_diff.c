@@ -250,6 +250,39 @@ static void test_noise(void **state) {
     }
 }
 
+/* A program that was watched for three times as long: three times as many misses are the same. */
+static void test_lengths_of_attached_runs(void **state) {
+    (void)state;
+    const struct code row = {0x1000, "f", "/src/a.c", 10, 100}, worse = {0x1000, "f", "/src/a.c", 10, 200};
+    char *command[] = {"reusescope", "attach", "1", NULL};
+    struct rsc_profile *before = profile_of(&row, 1), *after = profile_of(&row, 1), *more = profile_of(&worse, 1);
+    for (int i = 0; i < 2; i++) assert_int_equal(rsc_profile_merge(after, before, NULL), 0);
+    struct rsc_diff diff = compared(before, after);
+    assert_int_equal(diff.lengths_differ, 0); /* two whole runs */
+    assert_int_equal(rsc_diff_run_verdict(diff.sizes[0].misses), RSC_DIFF_WORSE);
+    rsc_diff_free(&diff);
+    before->made.command = after->made.command = more->made.command = command;
+    diff = compared(before, after);
+    assert_int_equal(diff.lengths_differ, 1);
+    assert_int_equal(diff.scale[RSC_DIFF_OLD], 3);
+    assert_int_equal(rsc_diff_run_verdict(diff.sizes[0].misses), RSC_DIFF_SAME);
+    assert_int_equal((int)diff.sizes[0].misses[RSC_DIFF_OLD].value, 3 * 6100);
+    assert_int_equal((int)line_of(&diff, 10)->misses[RSC_DIFF_OLD][0].value, 300);
+    assert_int_equal(line_of(&diff, 10)->references[RSC_DIFF_OLD], 3000);
+    assert_int_equal(broken(&diff, "misses>+0,miss_ratio>+0,line.misses>+0,function.miss_ratio>+0,line.references>+0"),
+                     0);
+    rsc_diff_free(&diff);
+    diff = compared(after, more); /* twice the misses of f per reference, two thirds of its count */
+    assert_int_equal(broken(&diff, "line.misses>+90%"), 1);
+    assert_int_equal(broken(&diff, "line.miss_ratio>+90%"), 1);
+    assert_int_equal(broken(&diff, "line.misses>+110%"), 0);
+    rsc_diff_free(&diff);
+    before->made.command = after->made.command = more->made.command = NULL;
+    rsc_profile_free(before);
+    rsc_profile_free(after);
+    rsc_profile_free(more);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_build), cmocka_unit_test(test_matched_by_names),

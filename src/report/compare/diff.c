@@ -16,6 +16,7 @@
 #include "report/draw/place_text.h"
 #include "report/ranking.h"
 #include "report/draw/units.h"
+#include "report/text/facts.h"
 
 struct item {
     const struct rsc_code_row *row;
@@ -122,14 +123,15 @@ enum rsc_diff_verdict rsc_diff_run_verdict(const struct rsc_diff_value sides[2])
 
 static void add_item(const struct rsc_diff *diff, struct rsc_diff_row *row, const struct item *item) {
     const struct rsc_code_row *code = item->row;
-    row->references[item->side] += code->references;
+    const double scale = diff->scale[item->side];
+    row->references[item->side] += (uint64_t)llround((double)code->references * scale);
     if (!row->place || item->side == RSC_DIFF_NEW) row->place = &code->place;
     for (size_t i = 0; i < diff->size_count; i++) {
         struct rsc_diff_value *value = &row->misses[item->side][i];
         uint64_t misses = code->cold + code->invalidated + rsc_split_far(&diff->splits[item->side][i], &code->rd);
-        value->value += (double)misses;
-        value->low += (double)(misses > code->error ? misses - code->error : 0);
-        value->high += (double)misses;
+        value->value += (double)misses * scale;
+        value->low += (double)(misses > code->error ? misses - code->error : 0) * scale;
+        value->high += (double)misses * scale;
     }
 }
 
@@ -270,13 +272,13 @@ static void add_size(struct rsc_diff *diff, uint64_t bytes, const char *name) {
         const struct rsc_profile *profile = diff->sides[side];
         if (!profile->mrc_count) continue; /* no references: nothing misses */
         struct rsc_mrc_point at = rsc_profile_mrc_at(profile, lines);
-        double references = (double)profile->references;
+        double references = (double)profile->references * diff->scale[side];
         size->miss_ratio[side] =
             (struct rsc_diff_value){at.miss_ratio, fmin(at.low, at.miss_ratio), fmax(at.high, at.miss_ratio)};
         size->misses[side] =
             (struct rsc_diff_value){rint(at.miss_ratio * references), rint(size->miss_ratio[side].low * references),
                                     rint(size->miss_ratio[side].high * references)};
-        double thousands = (double)profile->made.instructions / 1000;
+        double thousands = (double)profile->made.instructions * diff->scale[side] / 1000;
         if (diff->has_mpki)
             size->mpki[side] =
                 (struct rsc_diff_value){size->misses[side].value / thousands, size->misses[side].low / thousands,
@@ -333,10 +335,14 @@ static int same_text(const char *a, const char *b) { return !strcmp(a ? a : "", 
 int rsc_diff_make(struct rsc_diff *diff, const struct rsc_profile *old_profile, const struct rsc_profile *new_profile,
                   const struct rsc_diff_at *at, size_t count, const struct rsc_machine *machine,
                   struct rsc_error *error) {
-    *diff = (struct rsc_diff){.sides = {old_profile, new_profile}};
+    *diff = (struct rsc_diff){.sides = {old_profile, new_profile}, .scale = {1, 1}};
     if (old_profile->made.line_bytes != new_profile->made.line_bytes ||
         !same_text(old_profile->made.model, new_profile->made.model))
         return rsc_fail(error, RSC_EINVAL, "profiles of different line sizes or models cannot be compared");
+    diff->lengths_differ = (rsc_is_attached(old_profile) || rsc_is_attached(new_profile)) && old_profile->references &&
+                           new_profile->references && old_profile->references != new_profile->references;
+    if (diff->lengths_differ)
+        diff->scale[RSC_DIFF_OLD] = (double)new_profile->references / (double)old_profile->references;
     diff->has_mpki = old_profile->made.instructions && new_profile->made.instructions;
     choose_sizes(diff, at, count, machine);
     if (match_code(diff) < 0 || find_rebuilt(diff) < 0) {

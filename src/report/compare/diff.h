@@ -14,6 +14,9 @@
  * address in the module, which is the same in every run, and lines do not move. In other
  * modules, all old lines of a function are moved by the one distance that matches most
  * of them, so an edit above a function changes nothing in it.
+ *
+ * A program that was watched for a while (`attach`) made as many references as there was time for. Then counts of the
+ * old side are scaled to the references of the new one: what is compared is misses per reference.
  */
 #ifndef RSC_REPORT_DIFF_H
 #define RSC_REPORT_DIFF_H
@@ -65,6 +68,8 @@ struct rsc_diff_module {
 
 struct rsc_diff {
     const struct rsc_profile *sides[2];
+    int lengths_differ; /* a side was watched for a while, and the numbers of references are not the same */
+    double scale[2];    /* of counts in sizes and rows; 1 unless lengths differ */
     struct rsc_diff_size sizes[RSC_DIFF_SIZES_MAX];
     struct rsc_split splits[2][RSC_DIFF_SIZES_MAX]; /* by side */
     size_t size_count;
@@ -110,6 +115,9 @@ struct rsc_diff_rule {
     double more; /* than the old value by this ... */
     int relative; /* ... times the old value */
 };
+
+/* Whether the rule is about a number that grows with the length of a run, whatever its references do. */
+int rsc_diff_rule_needs_length(const struct rsc_diff_rule *rule);
 
 /* Appends the rules of a list separated by commas. Returns 0, or RSC_EINVAL with a message in `error`. */
 int rsc_diff_rules_parse(struct rsc_diff_rule *rules, size_t *count, const char *text, struct rsc_error *error);

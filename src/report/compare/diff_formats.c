@@ -154,6 +154,7 @@ int rsc_diff_json(const struct rsc_result *result, const struct rsc_report_style
         rsc_json_key_string(&json, "model", before->made.model);
         rsc_json_key_u64(&json, "line_bytes", before->made.line_bytes);
         put_totals(&json, "references", before->references, after->references);
+        if (diff->lengths_differ) rsc_json_key_double(&json, "old_scaled_by", diff->scale[RSC_DIFF_OLD]);
         put_totals(&json, "cold", before->cold, after->cold);
         put_totals(&json, "footprint", rsc_profile_footprint(before), rsc_profile_footprint(after));
         if (diff->sides[0]->module_count && diff->sides[1]->module_count) put_rebuilt(&json, diff);

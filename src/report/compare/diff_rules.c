@@ -61,6 +61,10 @@ static int parse_rule(struct rsc_diff_rule *rule, const char *text, size_t lengt
     return parse_threshold(rule, sign + 1, length - name - 1);
 }
 
+int rsc_diff_rule_needs_length(const struct rsc_diff_rule *rule) {
+    return rule->scope == RSC_DIFF_RUN && rule->metric != RSC_DIFF_MISS_RATIO && rule->metric != RSC_DIFF_MISSES;
+}
+
 int rsc_diff_rules_parse(struct rsc_diff_rule *rules, size_t *count, const char *text, struct rsc_error *error) {
     for (;;) {
         size_t length = strcspn(text, ",");
@@ -149,7 +153,8 @@ static int worth_a_look(const struct rsc_diff *diff, const struct rsc_diff_row *
     double part[2], all[2];
     for (int side = 0; side < 2; side++) {
         part[side] = counts_references ? (double)row->references[side] : row->misses[side][size].value;
-        all[side] = counts_references ? (double)diff->sides[side]->references : diff->sizes[size].misses[side].value;
+        all[side] = counts_references ? (double)diff->sides[side]->references * diff->scale[side]
+                                      : diff->sizes[size].misses[side].value;
     }
     return part[RSC_DIFF_NEW] >= WORTH * all[RSC_DIFF_NEW] &&
            fabs(part[RSC_DIFF_NEW] - part[RSC_DIFF_OLD]) >= RSC_DIFF_NOISE * fmax(all[0], all[1]);

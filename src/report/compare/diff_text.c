@@ -141,8 +141,18 @@ static void put_diff(struct rsc_text *text, const struct rsc_diff_report *report
     rsc_text_put(text, " footprint      %s, was %s\n",
                  rsc_show_bytes(rsc_lines_to_bytes(rsc_profile_footprint(after), line)).text,
                  rsc_show_bytes(rsc_lines_to_bytes(rsc_profile_footprint(before), line)).text);
+    if (diff->lengths_differ) {
+        char words[160];
+        snprintf(words, sizeof words,
+                 "differ: one was watched for longer. Old misses are multiplied by %.3g, so that both are of as many "
+                 "references",
+                 diff->scale[RSC_DIFF_OLD]);
+        rsc_text_put(text, " lengths        ");
+        rsc_text_paragraph(text, 16, style->width, words);
+    }
     put_builds(text, diff);
-    put_sizes(text, diff, "Misses", offsetof(struct rsc_diff_size, misses), show_misses, 1);
+    put_sizes(text, diff, diff->lengths_differ ? "Misses of as many references" : "Misses",
+              offsetof(struct rsc_diff_size, misses), show_misses, 1);
     if (diff->has_mpki) {
         rsc_text_put(text, "\n");
         put_sizes(text, diff, "Misses per 1000 instructions", offsetof(struct rsc_diff_size, mpki), show_mpki, 0);
