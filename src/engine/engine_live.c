@@ -105,7 +105,9 @@ int rsc_live_lines_new(struct rsc_engine **out, const struct rsc_engine_spec *sp
 /*
  * While any sample waits, all references are analysed, so more samples at the same time cost next to nothing, and
  * improve the result. From 2 million references on they come in bursts of 128, each in one part of up to 128 of its
- * stretch, 64 bursts for each doubling of the period. From a period of 4096 on (33 million), one burst in 6 is waited
+ * stretch, 64 bursts for each doubling of the period. While some sample waits all the time anyway, there are as many
+ * samples in bursts of 16: on two programs of two threads that were analysed whole, those of 128 had histograms of 96 %
+ * accuracy, of 16 97.6 %, single ones 97.7 %, which cost more. From a period of 4096 on (33 million), one burst in 6 is waited
  * for: what a run costs is the number of those times their wait. 20,000 samples spread evenly give histograms of 95 %
  * accuracy (10 bins per octave) even if distances are spread over all bins; runs of more than a million references have
  * as many.
@@ -113,6 +115,7 @@ int rsc_live_lines_new(struct rsc_engine **out, const struct rsc_engine_spec *sp
 #define LIVE_BURSTS 64u
 #define LIVE_BURST 128u
 #define LIVE_BURST_PARTS 128u
+#define LIVE_BURST_SHORT 16u
 #define LIVE_BURST_ROUNDS 6u
 #define LIVE_BURST_FROM 256.0
 #define LIVE_DROP_FROM 4096.0
@@ -131,6 +134,7 @@ static void plan(struct rsc_sampled_options *asked, const struct rsc_engine_opti
     asked->sampler.burst = LIVE_BURST;
     asked->sampler.burst_parts = LIVE_BURST_PARTS;
     asked->sampler.burst_rounds = LIVE_BURST_ROUNDS;
+    asked->sampler.burst_short = LIVE_BURST_SHORT;
     asked->sampler.burst_from = LIVE_BURST_FROM;
     asked->sampler.drop_from = LIVE_DROP_FROM;
     wanted->samples.doubles_at = LIVE_BURSTS * LIVE_BURST;

@@ -29,6 +29,7 @@
 #define BURST 16u
 #define PERIOD 256.0
 #define SEEDS 30u
+#define SHORT 4u
 
 static uint64_t addr[REFERENCES], meta[REFERENCES];
 
@@ -86,7 +87,7 @@ static void take_record(void *context, const struct rsc_sample_record *record) {
 }
 
 /* Samples the trace in memory; half way, samples are drawn half as often. */
-static struct rsc_sampler_options sample(uint64_t seed, int only_footprint, struct seen *seen) {
+static struct rsc_sampler_options sample(uint64_t seed, int only_footprint, int is_short, struct seen *seen) {
     struct rsc_sampler_options options = {.models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED,
                                           .only_footprint = (uint32_t)only_footprint,
                                           .period = PERIOD,
@@ -97,7 +98,8 @@ static struct rsc_sampler_options sample(uint64_t seed, int only_footprint, stru
                                           .burst_parts = 8,
                                           .burst_rounds = 3,
                                           .burst_from = 1,
-                                          .drop_from = 1,
+                                          .burst_short = is_short ? SHORT : 0,
+                                          .drop_from = is_short ? INFINITY : 1,
                                           .emit = take_record,
                                           .emit_context = seen};
     size_t bytes = rsc_sampler_bytes(&options, NULL);
@@ -214,21 +216,33 @@ static void compare_footprint(const struct seen *both, const struct seen *only) 
     }
 }
 
-static void test_bars_of_bursts(void **state) {
-    (void)state;
+/* Private samples by the length of their burst: up to SHORT, and more. */
+static void count_lengths(const struct seen *seen, double lengths[2]) {
+    uint32_t last = 0, *length;
+    for (size_t i = 0; i < seen->count; i++) last = seen->record[i].burst > last ? seen->record[i].burst : last;
+    assert_non_null(length = calloc(last + 1, sizeof *length));
+    for (size_t i = 0; i < seen->count; i++)
+        length[seen->record[i].burst] += seen->record[i].model == RSC_MODEL_PRIVATE;
+    for (uint32_t burst = 1; burst <= last; burst++) lengths[length[burst] > SHORT] += length[burst];
+    for (uint32_t burst = 1; burst <= last; burst++) assert_true(length[burst] <= BURST);
+    free(length);
+}
+
+static void bars_of_bursts(int is_short) {
     static const char *const models[2] = {"private", "shared"};
     struct coverage found[2][NUMBERS] = {{{0}}};
     const uint64_t first = property_seed();
-    double dropped = 0;
+    double dropped = 0, lengths[2] = {0};
     for (uint64_t n = 0; n < SEEDS; n++) {
         struct rsc_rng rng;
         struct seen seen = {0}, only = {0};
         rsc_rng_seed(&rng, first, n / 5); /* five samples of each trace */
         struct rsc_batch batch = make_trace(&rng);
-        struct rsc_sampler_options sampler = sample(first * 1000 + n, 0, &seen);
-        sample(first * 1000 + n, 1, &only);
+        struct rsc_sampler_options sampler = sample(first * 1000 + n, 0, is_short, &seen);
+        sample(first * 1000 + n, 1, is_short, &only);
         compare_footprint(&seen, &only);
         free(only.record);
+        if (is_short) count_lengths(&seen, lengths);
         dropped += seen.dropped / seen.all / SEEDS;
         for (int m = 0; m < 2; m++) {
             struct rsc_profile *exact = exact_of(&batch, models[m]);
@@ -240,7 +254,9 @@ static void test_bars_of_bursts(void **state) {
         free(seen.record);
     }
     printf("%.1f %% of samples dropped\n", 100 * dropped);
-    assert_true(dropped > 0.05); /* it is what is tested */
+    if (is_short) printf("%.0f samples in short bursts, %.0f in others\n", lengths[0], lengths[1]);
+    if (is_short) assert_true(dropped == 0 && lengths[1] > 0 && lengths[0] > lengths[1]);
+    else assert_true(dropped > 0.05); /* it is what is tested */
     for (int m = 0; m < 2; m++)
         for (int i = 0; i < NUMBERS; i++) {
             const struct coverage *number = &found[m][i];
@@ -259,10 +275,21 @@ static void test_bars_of_bursts(void **state) {
             if (fabs(number->off) > 0.03 * number->asked) fail_msg("%s, %s: off", models[m], names[i]);
         }
     /* the traces are as bad as they should be */
-    for (int m = 0; m < 2; m++) assert_true(found[m][NAIVE].held < 0.85 * found[m][CURVE].held);
+    for (int m = 0; m < 2 && !is_short; m++) assert_true(found[m][NAIVE].held < 0.85 * found[m][CURVE].held);
+}
+
+static void test_bars_of_bursts(void **state) {
+    (void)state;
+    bars_of_bursts(0);
+}
+
+static void test_bars_of_short_bursts(void **state) {
+    (void)state;
+    bars_of_bursts(1);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bars_of_bursts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bars_of_bursts),
+                                       cmocka_unit_test(test_bars_of_short_bursts)};
     return cmocka_run_group_tests_name("burst bars", tests, NULL, NULL);
 }

@@ -31,6 +31,21 @@ double rsc_sampler_weight(const struct rsc_sampler *sampler, uint32_t slot) {
     return sampler->threads[slot].drawn_with;
 }
 
+/*
+ * Bursts are for the pauses between them. While samples wait for longer than until the next bursts there are none, and
+ * as many samples in shorter bursts say more: those of a burst are alike. Once long waits are dropped, there are pauses.
+ */
+static int has_pauses(const struct rsc_sampler *sampler, const struct sampler_thread *thread) {
+    const double between = sampler->options.burst * thread->drawn_with; /* of a thread; bursts of all come as often */
+    if (thread->drawn_with >= sampler->options.drop_from) return 1;
+    uint64_t oldest = load_relaxed(&sampler->shared_oldest);
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
+        const uint64_t born = load_relaxed(&sampler->threads[i].oldest);
+        if (born && (!oldest || born < oldest)) oldest = born;
+    }
+    return !oldest || (double)everybodys_references(sampler) - (double)oldest < 2 * between;
+}
+
 /* The next stretch: a period for one sample, or several for a burst, which is in one part of it. */
 static void draw_burst(struct rsc_sampler *sampler, struct sampler_thread *thread) {
     const struct rsc_sampler_options *options = &sampler->options;
@@ -42,11 +57,16 @@ static void draw_burst(struct rsc_sampler *sampler, struct sampler_thread *threa
     uint64_t parts = thread->gap / BURST_GAP;
     if (parts > options->burst_parts) parts = options->burst_parts;
     if (options->burst < 2 || parts < 2 || thread->drawn_with < options->burst_from) return;
+    uint32_t burst = options->burst;
+    if (options->burst_short && !has_pauses(sampler, thread)) {
+        burst = options->burst_short;
+        parts = parts < burst ? parts : burst;
+    }
     thread->gap /= parts;
     thread->drawn_with = (double)(thread->gap * parts);
-    thread->burst_left = options->burst;
+    thread->burst_left = burst;
     thread->burst = (uint32_t)__atomic_add_fetch(&sampler->bursts, 1, __ATOMIC_RELAXED) & 0xffffff;
-    uint64_t part = options->burst * thread->gap, before = rsc_rng_below(&thread->rng, parts) * part;
+    uint64_t part = burst * thread->gap, before = rsc_rng_below(&thread->rng, parts) * part;
     thread->left += before;
     thread->after = (parts - 1) * part - before;
 }
@@ -276,6 +296,7 @@ static void begin_shared(struct rsc_sampler *sampler, struct sampler_thread *thr
     back_off(sampler, thread, set);
     __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
     __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
+    rsc_sampler_tell_shared_oldest(sampler);
     if (set->active == 1) __atomic_add_fetch(&sampler->active, 1, __ATOMIC_RELAXED);
 }
 

@@ -128,6 +128,11 @@ void rsc_sampler_tell_oldest(struct sampler_thread *thread) {
     store_relaxed(&thread->oldest, thread->set.active ? facts->born + 1 : 0);
 }
 
+void rsc_sampler_tell_shared_oldest(struct rsc_sampler *sampler) {
+    const struct rsc_active_samples *set = &sampler->shared;
+    store_relaxed(&sampler->shared_oldest, set->active ? sampler->shared_facts[set->oldest].born + 1 : 0);
+}
+
 /* When the oldest sample that is neither kept nor dropped must be. */
 void rsc_sampler_tell_due(const struct rsc_active_samples *set, const struct sample_facts *facts, uint32_t *unjudged,
                           uint64_t *due) {
@@ -160,6 +165,7 @@ static void forget_shared(struct rsc_sampler *sampler, uint32_t sample) {
     rsc_active_end(set, sample);
     rsc_sampler_tell_due(set, sampler->shared_facts, &sampler->shared_unjudged, &sampler->shared_due);
     __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
+    rsc_sampler_tell_shared_oldest(sampler);
     if (!set->active) __atomic_sub_fetch(&sampler->active, 1, __ATOMIC_RELAXED);
 }
 

@@ -152,6 +152,7 @@ struct rsc_sampler {
     uint64_t backed_off; /* atomic: samples begun when the period was last doubled for want of room */
     uint64_t shared_epoch; /* atomic: renumberings << 32 | epoch of the shared set */
     uint64_t shared_due; /* atomic: references of all threads at which shared_unjudged is judged */
+    uint64_t shared_oldest; /* atomic: when the oldest shared sample was born, and 1; 0: there is none */
     uint64_t bursts; /* atomic: begun */
     uint32_t awaited; /* atomic: threads that wait for others to come as far */
     uint64_t parks; /* atomic: times that a thread waited for others */
@@ -327,6 +328,7 @@ int rsc_sampler_touch_shared(struct rsc_sampler *sampler, uint32_t sample, const
 /* Publish which lines the thread's set does not need, its oldest sample, and when the oldest undecided one must be judged. */
 void rsc_sampler_tell_skips(struct sampler_thread *thread);
 void rsc_sampler_tell_oldest(struct sampler_thread *thread);
+void rsc_sampler_tell_shared_oldest(struct rsc_sampler *sampler);
 void rsc_sampler_tell_due(const struct rsc_active_samples *set, const struct sample_facts *facts, uint32_t *unjudged,
                           uint64_t *due);
 
