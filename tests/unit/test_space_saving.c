@@ -176,6 +176,13 @@ static void counters_carry(void **state) {
     cold = 0;
     assert_int_equal(rsc_narrow_tally_read(&sum, 0, &cold, NULL, NULL), 3 * ((1ull << 32) + 1));
     assert_int_equal(cold, 3);
+    for (int i = 0; i < 2; i++) rsc_narrow_tally_add(&sum, 0, 77, UINT32_MAX);
+    assert_int_equal(rsc_narrow_tally_read(&sum, 0, NULL, NULL, NULL), 3 * ((1ull << 32) + 1) + 2ull * UINT32_MAX);
+    struct rsc_narrow_tally copy;
+    assert_int_equal(rsc_narrow_tally_copy(&copy, &sum, 1), 0);
+    rsc_narrow_tally_add(&copy, 0, 77, 1);
+    assert_int_equal(rsc_narrow_tally_read(&copy, 0, NULL, NULL, NULL), 3 * ((1ull << 32) + 1) + 2ull * UINT32_MAX + 1);
+    rsc_narrow_tally_free(&copy);
     rsc_tally_clear(&tally, 2);
     assert_int_equal(rsc_tally_read(&tally, 2, &cold, NULL), 0);
     /* a cap, and the largest distance */

@@ -22,7 +22,7 @@ static int compare_ranked(const void *left, const void *right) {
 /* ---- code ---- */
 
 /* Adds a row of the table to a row of the profile. */
-static void add_code(const struct rsc_attribution *a, struct rsc_code_row *into, uint32_t row) {
+static void add_code(struct rsc_attribution *a, struct rsc_code_row *into, uint32_t row) {
     into->references += rsc_narrow_tally_read(&a->code, row, &into->cold, &into->invalidated, &into->rd);
 }
 
