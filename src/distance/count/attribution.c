@@ -56,12 +56,21 @@ static void vote_for_object(struct pair_object *object, uint64_t key, uint32_t v
     }
 }
 
-/* The key's row of a filtered table, which is counted there; or RSC_SPACE_NO_ROW. */
-static uint32_t count_in(struct rsc_space_saving *table, uint64_t key, uint32_t bin, uint32_t count) {
-    uint64_t hash = rsc_space_saving_hash(key);
-    uint32_t row = rsc_space_saving_find_hashed(table, key, hash);
+/* A sum that leaves: what was found of it while others were looked up, which may have changed since. */
+struct leaving {
+    uint64_t pair_hash;
+    uint32_t pair_row, thing_row; /* or RSC_SPACE_NO_ROW */
+    uint32_t place;               /* of its instruction; 0: the pair has a row */
+};
+
+/* Counts the key in its row of a filtered table, perhaps `guess`; or, returning RSC_SPACE_NO_ROW, in its cell. */
+static inline uint32_t count_in(struct rsc_space_saving *table, uint64_t key, uint64_t hash, uint32_t guess,
+                                uint32_t bin, uint32_t count) {
+    uint32_t row = guess != RSC_SPACE_NO_ROW && table->rows[guess].key == key
+                       ? guess
+                       : rsc_space_saving_find_filtered(table, key, hash);
     if (row == RSC_SPACE_NO_ROW) row = rsc_space_saving_offer(table, key, hash, count);
-    if (row != RSC_SPACE_NO_ROW) rsc_tally_add_sum(&table->tally, row, bin, count);
+    if (row != RSC_SPACE_NO_ROW) rsc_space_saving_add_sum(table, row, bin, count);
     return row;
 }
 
@@ -69,47 +78,58 @@ static uint32_t count_in(struct rsc_space_saving *table, uint64_t key, uint32_t 
  * A sum is counted once for code: with its pair, or if the pair has no row with its instruction. A pair that leaves the
  * table, or is in it at the end, is added to the row of its instruction, so the instruction's row is complete.
  */
-static void count_sum(struct rsc_attribution *a, const struct rsc_sum *sum) {
+static void count_sum(struct rsc_attribution *a, const struct rsc_sum *sum, const struct leaving *known) {
     const uint32_t bin = rsc_sum_bin(sum->key), reuse = rsc_sum_reuse(sum->key);
-    const uint64_t thing = a->numbered[sum->object];
+    const struct rsc_numbered_object *thing = &a->numbered[sum->object];
     uint32_t row = RSC_SPACE_NO_ROW;
-    if (rsc_sum_has_pair(sum->key)) row = count_in(&a->pairs, rsc_sum_pair(sum->key), bin, sum->count);
+    if (rsc_sum_has_pair(sum->key))
+        row = count_in(&a->pairs, rsc_sum_pair(sum->key), known->pair_hash, known->pair_row, bin, sum->count);
     if (row == RSC_SPACE_NO_ROW) rsc_narrow_tally_add(&a->code, rsc_places_row(&a->places, reuse), bin, sum->count);
-    else if (sum->object && bin >= a->far_bin) vote_for_object(&a->pair_objects[row], thing, sum->count);
-    if (sum->object) count_in(&a->things, thing, bin, sum->count);
+    else if (sum->object && bin >= a->far_bin) vote_for_object(&a->pair_objects[row], thing->key, sum->count);
+    if (!sum->object) return;
+    const uint64_t hash = rsc_space_saving_hash(thing->key);
+    row = count_in(&a->things, thing->key, hash, known->thing_row, bin, sum->count);
+    if (row != RSC_SPACE_NO_ROW) a->numbered[sum->object].row = row;
 }
 
-/* Prefetches where a key would be counted, once its slot is there. */
-static inline __attribute__((always_inline)) int find_ahead(const struct rsc_space_saving *table, uint64_t key,
-                                                            uint32_t bin) {
-    uint32_t row = rsc_space_saving_find(table, key);
-    if (row == RSC_SPACE_NO_ROW) return 0;
+static inline __attribute__((always_inline)) void prefetch_row(const struct rsc_space_saving *table, uint32_t row,
+                                                               uint32_t bin) {
+    __builtin_prefetch(&table->rows[row], 1);
     __builtin_prefetch(&table->tally.rows[row].count[bin], 1);
-    __builtin_prefetch(&table->tally.rows[row].used, 1);
-    return 1;
 }
 
+/* Each of them needs several cache lines, one after the other: all are looked up together, step by step. */
 static void count_leaving(struct rsc_attribution *a) {
     const struct rsc_sum *sums = a->leaving;
     const uint32_t count = a->leaving_count;
     const struct rsc_places *places = &a->places;
-    uint32_t place[RSC_SUMS_LEAVING];
+    struct leaving known[RSC_SUMS_LEAVING];
     for (uint32_t i = 0; i < count; i++) {
-        rsc_space_saving_prefetch(&a->pairs, rsc_space_saving_hash(rsc_sum_pair(sums[i].key)));
-        rsc_space_saving_prefetch(&a->things, rsc_space_saving_hash(a->numbered[sums[i].object]));
-        __builtin_prefetch(&places->groups[rsc_sum_reuse(sums[i].key) >> RSC_CHUNK_BITS]);
+        known[i].pair_hash = rsc_space_saving_hash(rsc_sum_pair(sums[i].key));
+        rsc_space_saving_prefetch_filtered(&a->pairs, known[i].pair_hash);
+        __builtin_prefetch(&places->chunk_of_group[rsc_sum_reuse(sums[i].key) >> RSC_CHUNK_BITS]);
+        __builtin_prefetch(&a->things.rows[a->numbered[sums[i].object].row]);
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t bin = rsc_sum_bin(sums[i].key), tag = rsc_sum_reuse(sums[i].key);
-        find_ahead(&a->things, a->numbered[sums[i].object], bin);
-        place[i] = 0;
-        if (rsc_sum_has_pair(sums[i].key) && find_ahead(&a->pairs, rsc_sum_pair(sums[i].key), bin)) continue;
-        place[i] = places->groups[tag >> RSC_CHUNK_BITS].chunk << RSC_CHUNK_BITS | (tag & RSC_CHUNK_MASK);
-        __builtin_prefetch(&places->rows[place[i]]);
+        const uint32_t bin = rsc_sum_bin(sums[i].key), tag = rsc_sum_reuse(sums[i].key);
+        const struct rsc_numbered_object *thing = &a->numbered[sums[i].object];
+        known[i].thing_row = thing->row < a->things.used ? thing->row : RSC_SPACE_NO_ROW;
+        if (known[i].thing_row != RSC_SPACE_NO_ROW) prefetch_row(&a->things, thing->row, bin);
+        known[i].place = 0;
+        known[i].pair_row = RSC_SPACE_NO_ROW;
+        if (rsc_sum_has_pair(sums[i].key))
+            known[i].pair_row =
+                rsc_space_saving_find_filtered(&a->pairs, rsc_sum_pair(sums[i].key), known[i].pair_hash);
+        if (known[i].pair_row != RSC_SPACE_NO_ROW) {
+            prefetch_row(&a->pairs, known[i].pair_row, bin);
+            continue;
+        }
+        known[i].place = places->chunk_of_group[tag >> RSC_CHUNK_BITS] << RSC_CHUNK_BITS | (tag & RSC_CHUNK_MASK);
+        __builtin_prefetch(&places->rows[known[i].place]);
     }
     for (uint32_t i = 0; i < count; i++)
-        if (place[i]) __builtin_prefetch(&a->code.cells[places->rows[place[i]]], 1);
-    for (uint32_t i = 0; i < count; i++) count_sum(a, &sums[i]);
+        if (known[i].place) __builtin_prefetch(&a->code.cells[places->rows[known[i].place]], 1);
+    for (uint32_t i = 0; i < count; i++) count_sum(a, &sums[i], &known[i]);
     a->leaving_count = 0;
 }
 
@@ -143,7 +163,7 @@ uint32_t rsc_attribution_number_object(struct rsc_attribution *a, uint64_t addre
     struct rsc_u64_entry *entry = rsc_u64_table_find(&a->number_of, key);
     if (!entry->value) {
         if (a->number_count == a->number_limit) return 0;
-        a->numbered[a->number_count] = key;
+        a->numbered[a->number_count] = (struct rsc_numbered_object){.key = key};
         *entry = (struct rsc_u64_entry){key, a->number_count++};
         a->number_of.used++;
     }

@@ -77,7 +77,7 @@ static struct ranked *rank_rows(struct rsc_space_saving *table) {
     struct ranked *list = malloc((table->used + 1ull) * sizeof *list);
     if (!list) return NULL;
     for (uint32_t row = 0; row < table->used; row++)
-        list[row] = (struct ranked){rsc_space_saving_total(table, row), table->rows[row].key, row};
+        list[row] = (struct ranked){table->rows[row].count, table->rows[row].key, row};
     qsort(list, table->used, sizeof *list, compare_ranked);
     return list;
 }

@@ -130,7 +130,7 @@ int RSC_WIDE(rsc_attribution_run)(struct rsc_attribution *a, const struct rsc_ba
             part = (uint32_t)found;
         }
         if (a->kept_objects)
-            for (uint32_t i = 0; i < part; i++) a->kept_objects[done + i] = a->numbered[chunk.object[i]];
+            for (uint32_t i = 0; i < part; i++) a->kept_objects[done + i] = a->numbered[chunk.object[i]].key;
         look_up(a, &chunk, tags + done, rd + done, last_tag + done, part);
         count_chunk(a, &chunk, part);
     }

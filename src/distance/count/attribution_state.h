@@ -23,6 +23,13 @@ struct pair_object {
     uint64_t votes; /* votes for it, minus votes against */
 };
 
+/* An object that has a number in the sums. */
+struct rsc_numbered_object {
+    uint64_t key; /* of objects.h */
+    uint32_t row; /* perhaps its row of things: right if that has its key */
+    uint32_t reserved;
+};
+
 /* As rsc_attribution_count(). */
 typedef int rsc_attribution_run_fn(struct rsc_attribution *, const struct rsc_batch *, uint32_t, const uint32_t *,
                                    const uint32_t *, const uint32_t *, const uint32_t *, uint32_t);
@@ -52,7 +59,7 @@ struct rsc_attribution {
     uint32_t leaving_count;
     struct rsc_space_saving pairs; /* use's tag << 32 | reuse's tag */
     struct rsc_space_saving things; /* keys of objects.h */
-    uint64_t *numbered; /* by number in the sums: keys of objects.h; 0: not known. Owned */
+    struct rsc_numbered_object *numbered; /* by number in the sums; [0]: not known. Owned */
     uint32_t number_count, number_limit;
     struct rsc_u64_table number_of; /* their numbers */
     int ended; /* pairs were added to code */

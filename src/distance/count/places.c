@@ -11,9 +11,7 @@
 #define NO_MEMORY UINT32_MAX
 
 /* Those with a call path, one without for each chunk, and RSC_GROUP_NONE. */
-static size_t groups_bytes(const struct rsc_places *places) {
-    return (places->group_limit + places->chunk_limit + 2ull) * sizeof *places->groups;
-}
+static size_t groups_most(const struct rsc_places *places) { return places->group_limit + places->chunk_limit + 2ull; }
 
 static size_t rows_bytes(const struct rsc_places *places) {
     return (places->chunk_limit + 1ull) * sizeof *places->rows << RSC_CHUNK_BITS;
@@ -24,19 +22,21 @@ int rsc_places_init(struct rsc_places *places, uint32_t groups, uint32_t rows) {
     places->group_limit = groups < 1 ? 1 : groups < RSC_GROUPS_MOST / 2 ? groups : RSC_GROUPS_MOST / 2;
     places->row_limit = rows < 1 ? 1 : rows < RSC_GROUPS_MOST / 2 ? rows : RSC_GROUPS_MOST / 2;
     places->chunk_limit = places->row_limit / 2 + 1; /* most chunks have several rows */
-    places->groups = rsc_pages_reserve(groups_bytes(places));
+    places->groups = rsc_pages_reserve(groups_most(places) * sizeof *places->groups);
+    places->chunk_of_group = rsc_pages_reserve(groups_most(places) * sizeof *places->chunk_of_group);
     places->rows = rsc_pages_reserve(rows_bytes(places));
     places->row_pc = rsc_pages_reserve((places->row_limit + 1ull) * sizeof *places->row_pc);
     places->group_count = places->chunk_count = places->row_count = 1;
-    if (places->groups && places->rows && places->row_pc && rsc_u64_table_init(&places->group_of, 4096) == 0 &&
-        rsc_u64_table_init(&places->chunk_of, 4096) == 0)
+    if (places->groups && places->chunk_of_group && places->rows && places->row_pc &&
+        rsc_u64_table_init(&places->group_of, 4096) == 0 && rsc_u64_table_init(&places->chunk_of, 4096) == 0)
         return 0;
     rsc_places_free(places);
     return RSC_ENOMEM;
 }
 
 void rsc_places_free(struct rsc_places *places) {
-    rsc_pages_free(places->groups, groups_bytes(places));
+    rsc_pages_free(places->groups, groups_most(places) * sizeof *places->groups);
+    rsc_pages_free(places->chunk_of_group, groups_most(places) * sizeof *places->chunk_of_group);
     rsc_pages_free(places->rows, rows_bytes(places));
     rsc_pages_free(places->row_pc, (places->row_limit + 1ull) * sizeof *places->row_pc);
     rsc_u64_table_free(&places->group_of);
@@ -52,6 +52,7 @@ int rsc_places_copy(struct rsc_places *copy, const struct rsc_places *places) {
     copy->chunk_count = places->chunk_count;
     copy->row_count = places->row_count;
     memcpy(copy->groups, places->groups, places->group_count * sizeof *copy->groups);
+    memcpy(copy->chunk_of_group, places->chunk_of_group, places->group_count * sizeof *copy->chunk_of_group);
     memcpy(copy->rows, places->rows, places->chunk_count * sizeof *copy->rows << RSC_CHUNK_BITS);
     memcpy(copy->row_pc, places->row_pc, places->row_count * sizeof *copy->row_pc);
     if (rsc_u64_table_copy(&copy->group_of, &places->group_of) == 0 &&
@@ -86,7 +87,8 @@ static uint32_t new_group(struct rsc_places *places, uint64_t key, uint64_t line
     if (!chunk || chunk == NO_MEMORY) return chunk;
     if (table_add(&places->group_of, key, group) < 0) return NO_MEMORY;
     assert(group <= places->group_limit + places->chunk_limit);
-    places->groups[group] = (struct rsc_place_group){.line = line, .node = node, .chunk = chunk};
+    places->groups[group] = (struct rsc_place_group){.line = line, .node = node};
+    places->chunk_of_group[group] = chunk;
     return places->group_count++;
 }
 
@@ -103,7 +105,7 @@ uint32_t rsc_places_group(struct rsc_places *places, struct rsc_call_paths *path
 }
 
 uint32_t rsc_places_new_row(struct rsc_places *places, uint32_t tag) {
-    uint32_t chunk = places->groups[tag >> RSC_CHUNK_BITS].chunk;
+    uint32_t chunk = places->chunk_of_group[tag >> RSC_CHUNK_BITS];
     if (!chunk || places->row_count > places->row_limit) return 0;
     places->row_pc[places->row_count] = rsc_places_pc(places, tag);
     places->rows[chunk << RSC_CHUNK_BITS | (tag & RSC_CHUNK_MASK)] = places->row_count;

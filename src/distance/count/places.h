@@ -7,7 +7,7 @@
  * no lookup. Each group remembers the two groups that last followed it, which are
  * tried before the hash table.
  *
- * Memory is bounded, and used as code is: 24 bytes per group and a hash entry of up to
+ * Memory is bounded, and used as code is: 28 bytes per group and a hash entry of up to
  * 32, 256 bytes per chunk, 64 to 128 per instruction (its row in narrow_tally.h and
  * elsewhere). When there is no room for more groups, new ones are made without their call path;
  * when there is no room for more chunks or rows, places have none: see RSC_CODE_OTHER.
@@ -28,12 +28,12 @@
 struct rsc_place_group {
     uint64_t line; /* pc >> RSC_CHUNK_BITS */
     uint32_t node; /* call path */
-    uint32_t chunk;
     uint32_t next[2]; /* the groups that followed last, newest first; RSC_GROUP_NONE at first */
 };
 
 struct rsc_places {
     struct rsc_place_group *groups; /* never moves: read while others are added. Owned */
+    uint32_t *chunk_of_group; /* apart: counting needs only this, tagging only the others. Owned */
     uint32_t group_count;
     uint32_t group_limit;          /* of those with a call path; there may be one without for each chunk more */
     struct rsc_u64_table group_of; /* rsc_call_paths_key(node, first pc of the chunk) -> group */
@@ -61,7 +61,7 @@ uint32_t rsc_places_group(struct rsc_places *places, struct rsc_call_paths *path
 /* The row of a tag's instruction: finds it, or makes it while there is room; 0: none. */
 uint32_t rsc_places_new_row(struct rsc_places *places, uint32_t tag);
 static inline uint32_t rsc_places_row(struct rsc_places *places, uint32_t tag) {
-    uint32_t chunk = places->groups[tag >> RSC_CHUNK_BITS].chunk;
+    uint32_t chunk = places->chunk_of_group[tag >> RSC_CHUNK_BITS];
     uint32_t row = places->rows[chunk << RSC_CHUNK_BITS | (tag & RSC_CHUNK_MASK)];
     return row ? row : rsc_places_new_row(places, tag);
 }

@@ -16,6 +16,9 @@ static size_t slot_bytes(const struct rsc_space_saving *table) {
     return ((size_t)table->slot_mask + 1) * sizeof *table->slots;
 }
 
+/* A multiple of 64: there are 16 slots or more. */
+static size_t cell_count(const struct rsc_space_saving *table) { return (table->slot_mask + 1ull) * CELLS_PER_SLOT; }
+
 int rsc_space_saving_init(struct rsc_space_saving *table, uint32_t rows) {
     memset(table, 0, sizeof *table);
     uint32_t bits = 4;
@@ -35,8 +38,9 @@ int rsc_space_saving_init(struct rsc_space_saving *table, uint32_t rows) {
 
 int rsc_space_saving_init_filtered(struct rsc_space_saving *table, uint32_t rows) {
     if (rsc_space_saving_init(table, rows) < 0) return RSC_ENOMEM;
-    table->cells = calloc((table->slot_mask + 1ull) * CELLS_PER_SLOT, sizeof *table->cells);
-    if (table->cells) return 0;
+    table->cells = calloc(cell_count(table), sizeof *table->cells);
+    table->has_row = calloc(cell_count(table) / 64, sizeof *table->has_row);
+    if (table->cells && table->has_row) return 0;
     rsc_space_saving_free(table);
     return RSC_ENOMEM;
 }
@@ -46,21 +50,25 @@ void rsc_space_saving_free(struct rsc_space_saving *table) {
     free(table->error);
     free(table->next);
     free(table->cells);
+    free(table->has_row);
     rsc_pages_free(table->slots, slot_bytes(table));
     rsc_tally_free(&table->tally);
     memset(table, 0, sizeof *table);
 }
 
 int rsc_space_saving_copy(struct rsc_space_saving *copy, const struct rsc_space_saving *table) {
-    const size_t rows = table->row_count, cells = (table->slot_mask + 1ull) * CELLS_PER_SLOT;
+    const size_t rows = table->row_count, cells = cell_count(table), words = cells / 64;
     *copy = *table;
     copy->rows = RSC_COPY(table->rows, rows, rows);
     copy->error = RSC_COPY(table->error, rows, rows);
     copy->next = RSC_COPY(table->next, rows, rows);
     copy->slots = rsc_pages_copy(table->slots, slot_bytes(table), slot_bytes(table));
     copy->cells = table->cells ? RSC_COPY(table->cells, cells, cells) : NULL;
+    copy->has_row = table->has_row ? RSC_COPY(table->has_row, words, words) : NULL;
     int failed = rsc_tally_copy(&copy->tally, &table->tally, table->used) < 0;
-    if (!failed && copy->rows && copy->error && copy->next && copy->slots && (copy->cells || !table->cells)) return 0;
+    if (!failed && copy->rows && copy->error && copy->next && copy->slots && (copy->cells || !table->cells) &&
+        (copy->has_row || !table->has_row))
+        return 0;
     rsc_space_saving_free(copy);
     return RSC_ENOMEM;
 }
@@ -75,6 +83,16 @@ static void slot_add(struct rsc_space_saving *table, uint64_t key, uint32_t row)
     uint32_t at = home_of(table, key);
     while (table->slots[at].row) at = (at + 1) & table->slot_mask;
     table->slots[at] = (struct rsc_space_slot){.key = key, .row = row + 1};
+    if (!table->has_row) return;
+    const uint64_t cell = rsc_space_saving_cell(table, rsc_space_saving_hash(key));
+    table->has_row[cell >> 6] |= 1ull << (cell & 63);
+}
+
+/* A key of that cell left: finds out whether another one has a row. */
+static void look_for_rows(struct rsc_space_saving *table, uint64_t cell) {
+    for (uint32_t at = (uint32_t)(cell / CELLS_PER_SLOT); table->slots[at].row; at = (at + 1) & table->slot_mask)
+        if (rsc_space_saving_cell(table, rsc_space_saving_hash(table->slots[at].key)) == cell) return;
+    table->has_row[cell >> 6] &= ~(1ull << (cell & 63));
 }
 
 /* Moves up the keys after the gap that a search would no longer find. */
@@ -91,15 +109,10 @@ static void slot_remove(struct rsc_space_saving *table, uint64_t key) {
         gap = at;
     }
     table->slots[gap].row = 0;
+    if (table->has_row) look_for_rows(table, rsc_space_saving_cell(table, rsc_space_saving_hash(key)));
 }
 
 /* ---- the radix heap ---- */
-
-uint64_t rsc_space_saving_total(struct rsc_space_saving *table, uint32_t row) {
-    uint64_t cold;
-    if (!table->cells) return table->rows[row].count;
-    return table->error[row] + rsc_tally_read(&table->tally, row, &cold, NULL);
-}
 
 static uint32_t list_of(const struct rsc_space_saving *table, uint64_t count) {
     uint64_t difference = count ^ table->smallest;
@@ -129,7 +142,7 @@ static void list_spread(struct rsc_space_saving *table, uint32_t list) {
     while (left) {
         row = left - 1;
         left = table->next[row];
-        uint64_t count = rsc_space_saving_total(table, row);
+        uint64_t count = table->rows[row].count;
         if (list_of(table, count) != list) {
             list_push(table, row, count);
             continue;
@@ -143,7 +156,7 @@ static void list_spread(struct rsc_space_saving *table, uint32_t list) {
     while (kept) {
         row = kept - 1;
         kept = table->next[row];
-        list_push(table, row, rsc_space_saving_total(table, row));
+        list_push(table, row, table->rows[row].count);
     }
 }
 
@@ -156,7 +169,7 @@ static uint32_t list_least(struct rsc_space_saving *table) {
             continue;
         }
         uint32_t row = table->head[0] - 1;
-        uint64_t count = rsc_space_saving_total(table, row);
+        uint64_t count = table->rows[row].count;
         if (count == table->smallest) return row;
         list_pop(table);
         list_push(table, row, count);
@@ -172,10 +185,6 @@ static uint32_t row_take(struct rsc_space_saving *table, uint32_t row, uint64_t 
     return row;
 }
 
-static uint16_t *cell_of(struct rsc_space_saving *table, uint64_t hash) {
-    return &table->cells[hash >> (table->slot_shift - 2)];
-}
-
 uint32_t rsc_space_saving_admit(struct rsc_space_saving *table, uint64_t key) {
     if (table->used < table->row_count) return row_take(table, table->used++, key, 0);
     uint32_t row = list_least(table);
@@ -185,7 +194,7 @@ uint32_t rsc_space_saving_admit(struct rsc_space_saving *table, uint64_t key) {
     slot_remove(table, left);
     rsc_tally_clear(&table->tally, row);
     if (table->cells)
-        *cell_of(table, rsc_space_saving_hash(left)) =
+        table->cells[rsc_space_saving_cell(table, rsc_space_saving_hash(left))] =
             table->smallest < UINT16_MAX ? (uint16_t)table->smallest : UINT16_MAX;
     table->replaced++;
     return row_take(table, row, key, table->smallest);
@@ -193,7 +202,7 @@ uint32_t rsc_space_saving_admit(struct rsc_space_saving *table, uint64_t key) {
 
 uint32_t rsc_space_saving_offer(struct rsc_space_saving *table, uint64_t key, uint64_t hash, uint32_t count) {
     if (table->used < table->row_count) return rsc_space_saving_admit(table, key);
-    uint16_t *cell = cell_of(table, hash);
+    uint16_t *cell = &table->cells[rsc_space_saving_cell(table, hash)];
     const uint64_t reached = (uint64_t)*cell + count;
     /* `smallest` is a lower bound until list_least() settles it; a full cell could be any count */
     if (reached > table->smallest) list_least(table);

@@ -59,6 +59,7 @@ struct rsc_space_saving {
     uint32_t *next;      /* by row: the next of its list + 1 */
 
     uint16_t *cells; /* filtered: 4 for each slot, by the hash of a key; else NULL. Owned */
+    uint64_t *has_row; /* filtered: bit c: a key of cell c has a row; small enough for L1. Owned */
     uint64_t replaced; /* rows so far */
 };
 
@@ -67,14 +68,8 @@ int rsc_space_saving_init(struct rsc_space_saving *table, uint32_t rows);
 void rsc_space_saving_free(struct rsc_space_saving *table);
 int rsc_space_saving_copy(struct rsc_space_saving *copy, const struct rsc_space_saving *table); /* of the same owner */
 
-/*
- * The same, filtered. Everything is counted in the tally, which is where counts are read from when they
- * are needed: rsc_space_saving_total(), not rows[].count.
- */
+/* The same, filtered. */
 int rsc_space_saving_init_filtered(struct rsc_space_saving *table, uint32_t rows);
-
-/* What a row counts, with its error. */
-uint64_t rsc_space_saving_total(struct rsc_space_saving *table, uint32_t row);
 
 /*
  * Filtered, for `key`, which has no row, to be counted `count` times: a row to count it in; or RSC_SPACE_NO_ROW, and it
@@ -107,6 +102,34 @@ static inline uint32_t rsc_space_saving_find_hashed(const struct rsc_space_savin
 }
 static inline uint32_t rsc_space_saving_find(const struct rsc_space_saving *table, uint64_t key) {
     return rsc_space_saving_find_hashed(table, key, rsc_space_saving_hash(key));
+}
+
+/* The cell of a key with that hash. */
+static inline uint64_t rsc_space_saving_cell(const struct rsc_space_saving *table, uint64_t hash) {
+    return hash >> (table->slot_shift - 2);
+}
+
+/* The same for a filtered table: most keys without a row are found to have none without a search. */
+static inline uint32_t rsc_space_saving_find_filtered(const struct rsc_space_saving *table, uint64_t key,
+                                                      uint64_t hash) {
+    const uint64_t cell = rsc_space_saving_cell(table, hash);
+    if (!(table->has_row[cell >> 6] >> (cell & 63) & 1)) return RSC_SPACE_NO_ROW;
+    return rsc_space_saving_find_hashed(table, key, hash);
+}
+
+/* For that, or else for rsc_space_saving_offer(). */
+static inline __attribute__((always_inline)) void
+rsc_space_saving_prefetch_filtered(const struct rsc_space_saving *table, uint64_t hash) {
+    const uint64_t cell = rsc_space_saving_cell(table, hash);
+    const int may = table->has_row[cell >> 6] >> (cell & 63) & 1;
+    __builtin_prefetch(may ? (const void *)&table->slots[hash >> table->slot_shift] : &table->cells[cell], 1);
+}
+
+/* Counts a row `count` times, in counter `bin` of its tally. */
+static inline void rsc_space_saving_add_sum(struct rsc_space_saving *table, uint32_t row, uint32_t bin,
+                                            uint32_t count) {
+    table->rows[row].count += count;
+    rsc_tally_add_sum(&table->tally, row, bin, count);
 }
 
 /* Counts a row once, in counter `bin` of its tally. */

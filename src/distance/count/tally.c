@@ -68,7 +68,7 @@ void rsc_tally_turn(struct rsc_tally *tally, uint32_t row, uint32_t bin) {
 void rsc_tally_add_sum(struct rsc_tally *tally, uint32_t row, uint32_t bin, uint32_t count) {
     uint32_t *counter = &tally->rows[row].count[bin];
     if (!count) return;
-    mark_used(tally, row, bin);
+    if (!*counter) mark_used(tally, row, bin); /* the first time, or after it wrapped to 0 */
     if (__builtin_add_overflow(*counter, count, counter)) carry(tally, row, bin);
 }
 
