@@ -148,17 +148,37 @@ int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_ba
     return 0;
 }
 
-/* In the rows of threads. Without branches: where stacks are private, which references have a distance is random. */
+/*
+ * References of one thread, in its row. Without branches: where stacks are private, which references have a distance is
+ * random. Distance 0, up to half of them, and none are counted in registers: each increment of one counter in memory
+ * would wait for the one before.
+ */
+static void count_turn(struct rsc_thread_counts *row, const uint32_t *rd, uint32_t count, uint64_t cap) {
+    uint64_t *const counts = row->rd.count;
+    uint64_t other[8] = {0};
+    uint32_t repeats = 0, cold = 0, invalidated = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t bin = rsc_bin_of_coarse(rd[i] < cap ? rd[i] : cap);
+        uint64_t *const counter = rd[i] - 1 < RSC_RD_INVALIDATED - 1 ? &counts[bin] : &other[i & 7];
+        ++*counter;
+        repeats += rd[i] == 0;
+        cold += rd[i] == COLD;
+        invalidated += rd[i] == RSC_RD_INVALIDATED;
+    }
+    counts[0] += repeats;
+    row->references += count;
+    row->cold += cold;
+    row->invalidated += invalidated;
+}
+
+/* In the rows of threads. */
 static void count_threads(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, uint32_t count) {
     const uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t thread = rsc_who_thread(who[i]);
-        if (thread >= sum->thread_count) continue;
-        struct rsc_thread_counts *row = &sum->threads[thread];
-        row->references++;
-        row->cold += rd[i] == COLD;
-        row->invalidated += rd[i] == RSC_RD_INVALIDATED;
-        row->rd.count[rsc_bin_of_coarse(rd[i] < cap ? rd[i] : cap)] += rd[i] < RSC_RD_INVALIDATED;
+    for (uint32_t first = 0, end; first < count; first = end) {
+        const uint32_t thread = rsc_who_thread(who[first]);
+        end = first + 1;
+        while (end < count && rsc_who_thread(who[end]) == thread) end++;
+        if (thread < sum->thread_count) count_turn(&sum->threads[thread], rd + first, end - first, cap);
     }
 }
 
