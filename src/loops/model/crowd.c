@@ -7,9 +7,6 @@
 #include "base/fail.h"
 #include "loops/model/interleave.h"
 
-/* Phases with fewer references per thread than this are computed thread by thread. */
-#define SHORT_PHASE 64.0
-
 int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struct rsc_interleave *interleave,
                   const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error) {
     struct rsc_crowd *crowd = calloc(1, sizeof *crowd);
@@ -90,8 +87,7 @@ void rsc_crowd_look_at(struct rsc_crowd *crowd, uint32_t phase) {
     }
 }
 
-/* References made by all threads when each has made `clock` (or all of its own). */
-static double made_by_all(struct rsc_crowd *crowd, uint32_t phase, double clock) {
+double rsc_crowd_made(struct rsc_crowd *crowd, uint32_t phase, double clock) {
     rsc_crowd_look_at(crowd, phase);
     uint32_t threads = crowd->plan->threads;
     if (clock <= crowd->shortest) return clock * threads;
@@ -158,132 +154,13 @@ void rsc_crowd_sharers(struct rsc_crowd *crowd, uint32_t phase, const struct rsc
     }
 }
 
-/* ---- moments ---- */
-
-static double draw_place(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
-    struct rsc_chance *chance = &crowd->chance;
-    double clock = moment->clock;
-    switch (crowd->interleave->kind) {
-    case RSC_INTERLEAVE_IID: return chance_poisson(chance, clock);
-    case RSC_INTERLEAVE_DRIFT: {
-        double reached = clock + moment->spread * chance_normal(chance) + 1 + moment->turn - chance_even(chance);
-        return reached > 0 ? reached : 0;
-    }
-    case RSC_INTERLEAVE_BURSTY: return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, clock));
-    default: return (double)(moment->place + (thread < moment->thread));
-    }
-}
-
-double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
-    if (!moment->number) return draw_place(crowd, moment, thread);
-    struct rsc_placed *placed = &crowd->placed[thread];
-    if (placed->moment != moment->number)
-        *placed = (struct rsc_placed){moment->number, draw_place(crowd, moment, thread)};
-    return placed->place;
-}
+/* ---- touches ---- */
 
 /* Bursty: references made in `time` of one thread. */
 static double made_in_bursts(struct rsc_crowd *crowd, double time) {
     struct rsc_chance *chance = &crowd->chance;
     return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, time));
 }
-
-/* References that the other threads have made at a moment. */
-static double made_by_others(struct rsc_crowd *crowd, const struct rsc_moment *moment, double clock) {
-    if (crowd->longest > SHORT_PHASE) {
-        double own = clock < crowd->length[moment->thread] ? clock : crowd->length[moment->thread];
-        return made_by_all(crowd, moment->phase, clock) - own;
-    }
-    double sum = 0; /* the threads' ends are near: each thread's progress is drawn */
-    for (uint32_t u = 0; u < crowd->plan->threads; u++) {
-        if (u == moment->thread || crowd->length[u] <= 0) continue;
-        double made = floor(rsc_crowd_reached(crowd, moment, u));
-        sum += made < crowd->length[u] ? made : crowd->length[u];
-    }
-    return sum;
-}
-
-struct rsc_target rsc_crowd_target(const struct rsc_crowd *crowd, const struct rsc_point *point) {
-    const struct rsc_nest_node *reference = crowd->nest->reference[point->reference];
-    int64_t line = (int64_t)crowd->line_bytes, low = rsc_floor_divide(point->address, line) * line;
-    return (struct rsc_target){.space = reference->space, .low = low, .high = low + line - 1};
-}
-
-struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_point *point) {
-    struct rsc_moment moment = {
-        .segment = point->segment, .phase = crowd->nest->segment[point->segment].phase, .number = ++crowd->moments};
-    const struct rsc_view *view = rsc_plan_view(crowd->plan, point->segment);
-    if (!view) return moment;
-    int64_t m = 0;
-    if (view->who == RSC_RUN_SHARED) moment.thread = rsc_view_owner(view, point->iteration, &m);
-    else if (view->who == RSC_RUN_BY_ALL) moment.thread = (uint32_t)(point->who * view->threads);
-    moment.place = rsc_view_before(view, moment.thread, m) + point->inside;
-    for (uint32_t s = crowd->nest->phase[moment.phase].first; s < point->segment; s++) {
-        const struct rsc_view *before = rsc_plan_view(crowd->plan, s);
-        if (before) moment.place += rsc_view_length(before, moment.thread);
-    }
-    struct rsc_chance *chance = &crowd->chance;
-    double place = (double)moment.place, clock = place;
-    rsc_crowd_look_at(crowd, moment.phase);
-    moment.timeline = rsc_crowd_timeline(crowd, moment.phase);
-    if (moment.timeline) {
-        moment.time = rsc_timeline_time(moment.timeline, moment.thread, moment.place);
-        moment.end = crowd->plan->phase_start[moment.phase] + (double)moment.time;
-        return moment;
-    }
-    switch (crowd->interleave->kind) {
-    case RSC_INTERLEAVE_IID: clock = moment.clock = chance_gamma(chance, place + 1); break;
-    case RSC_INTERLEAVE_DRIFT:
-        clock = moment.clock = place + sqrt(rsc_drift_variance(crowd->interleave, place)) * chance_normal(chance);
-        if (clock < 0) clock = moment.clock = 0;
-        moment.turn = chance_even(chance);
-        moment.spread = sqrt(rsc_drift_variance(crowd->interleave, clock));
-        break;
-    case RSC_INTERLEAVE_BURSTY:
-        /* Bursts of each thread are a Poisson process of rate 1; this is the start of the thread's current burst. */
-        moment.clock = chance_gamma(chance, 1 + chance_poisson(chance, place / crowd->interleave->burst));
-        clock = moment.clock * crowd->interleave->burst;
-        break;
-    default: {
-        double sum = 0;
-        for (uint32_t u = 0; u < crowd->plan->threads; u++) {
-            double made = place + (u < moment.thread);
-            sum += made < crowd->length[u] ? made : crowd->length[u];
-        }
-        moment.clock = sum; /* references of the phase before this one */
-        moment.end = crowd->plan->phase_start[moment.phase] + sum;
-        return moment;
-    }
-    }
-    moment.end = crowd->plan->phase_start[moment.phase] + place + made_by_others(crowd, &moment, clock + moment.turn);
-    return moment;
-}
-
-void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int64_t *place) {
-    uint32_t threads = crowd->plan->threads;
-    rsc_crowd_look_at(crowd, phase);
-    const struct rsc_timeline *timeline = rsc_crowd_timeline(crowd, phase);
-    for (uint32_t t = 0; timeline && t < threads; t++) place[t] = rsc_timeline_reached(timeline, t, (int64_t)time);
-    if (timeline) return;
-    double low = 0, high = crowd->longest;
-    if (time <= crowd->shortest * threads) low = high = time / threads;
-    for (int halved = 0; halved < 60 && high - low > 0.5; halved++) { /* bisect for the clock with that many made */
-        double middle = (low + high) / 2;
-        if (made_by_all(crowd, phase, middle) <= time) low = middle;
-        else high = middle;
-    }
-    struct rsc_moment moment = {.phase = phase,
-                                .place = (int64_t)low,
-                                .clock = low,
-                                .spread = sqrt(rsc_drift_variance(crowd->interleave, low))};
-    if (crowd->interleave->kind == RSC_INTERLEAVE_BURSTY) moment.clock /= crowd->interleave->burst;
-    for (uint32_t t = 0; t < threads; t++) {
-        double reached = rsc_crowd_reached(crowd, &moment, t);
-        place[t] = (int64_t)(reached < crowd->length[t] ? reached : crowd->length[t]);
-    }
-}
-
-/* ---- touches ---- */
 
 /* Lockstep: references of the phase before thread u's place z. */
 static double lockstep_time(const struct rsc_crowd *crowd, uint32_t thread, int64_t place) {
@@ -307,7 +184,8 @@ static double running(struct rsc_crowd *crowd, const struct rsc_moment *moment, 
         for (uint32_t u = 0; u < threads; u++) sum += crowd->length[u] > clock;
         return sum > 1 ? sum : 1;
     }
-    double rate = (made_by_all(crowd, moment->phase, clock) - made_by_all(crowd, moment->phase, from)) / (clock - from);
+    double rate =
+        (rsc_crowd_made(crowd, moment->phase, clock) - rsc_crowd_made(crowd, moment->phase, from)) / (clock - from);
     return rate > 1 ? rate : 1;
 }
 
@@ -539,7 +417,7 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         double before = own ? (double)rsc_timeline_time(own, moment->thread, place)
                         : crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP
                             ? lockstep_time(crowd, moment->thread, place)
-                            : made_by_all(crowd, own_phase, (double)place + 1) - 1;
+                            : rsc_crowd_made(crowd, own_phase, (double)place + 1) - 1;
         interval = moment->end - crowd->plan->phase_start[own_phase] - before;
         return (struct rsc_touch){.found = 1, .ago = interval, .interval = interval};
     }
@@ -608,7 +486,7 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         then.clock = iid ? chance_gamma(chance, (double)best + 1) : (double)best;
         then.turn = iid ? 0 : chance_even(chance);
         then.spread = sqrt(rsc_drift_variance(crowd->interleave, then.clock));
-        after = crowd->total - (double)best - 1 - made_by_others(crowd, &then, then.clock + then.turn);
+        after = crowd->total - (double)best - 1 - rsc_crowd_made_by_others(crowd, &then, then.clock + then.turn);
         if (after < 0) after = 0;
     }
     struct rsc_touch touch = {.found = 1};

@@ -81,10 +81,16 @@ int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struc
                   const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error);
 void rsc_crowd_free(struct rsc_crowd *crowd);
 
+/* crowd_moment.c */
 /* The place of each thread when all have made `time` references of a phase; drawn at random if not determined. */
 void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int64_t *place);
 /* The moment of a point. */
 struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_point *point);
+/* References another thread would have made in its phase if the phase were endless. */
+double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread);
+/* References that the other threads have made at a moment whose clock is `clock`. */
+double rsc_crowd_made_by_others(struct rsc_crowd *crowd, const struct rsc_moment *moment, double clock);
+
 /* The line the point's reference is to. */
 struct rsc_target rsc_crowd_target(const struct rsc_crowd *crowd, const struct rsc_point *point);
 
@@ -131,8 +137,8 @@ int rsc_crowd_own_history(struct rsc_crowd *crowd, const struct rsc_moment *mome
 
 /* Fills length[], shortest, longest and total. */
 void rsc_crowd_look_at(struct rsc_crowd *crowd, uint32_t phase);
-/* References another thread would have made in its phase if the phase were endless. */
-double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread);
+/* References made by all threads when each has made `clock` (or all of its own). */
+double rsc_crowd_made(struct rsc_crowd *crowd, uint32_t phase, double clock);
 
 /* Fills sharer[] and alike for a phase, without thread `except`. */
 void rsc_crowd_sharers(struct rsc_crowd *crowd, uint32_t phase, const struct rsc_target *target, uint32_t except);
