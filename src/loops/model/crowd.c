@@ -33,6 +33,7 @@ int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struc
     crowd->seed = seed;
     crowd->interleave = interleave;
     crowd->runs_max = RSC_CROWD_RUNS;
+    crowd->draws = 1;
     crowd->chance.normal = normal;
     rsc_rng_seed(&crowd->chance.rng, seed, 61);
     crowd->line_bytes = line_bytes;
@@ -50,8 +51,29 @@ void rsc_crowd_free(struct rsc_crowd *crowd) {
     free(crowd->placed);
     free(crowd->from);
     free(crowd->to);
+    rsc_leads_free(crowd->leads);
     rsc_crowd_drawn_free(crowd);
     free(crowd);
+}
+
+int rsc_crowd_divide(struct rsc_crowd *crowd, struct rsc_error *error) {
+    uint32_t phases = crowd->nest->phase_count, threads = crowd->plan->threads, draws = 1;
+    if (threads == 1 || !phases) return 0;
+    if (crowd->interleave->kind == RSC_INTERLEAVE_DRIFT) {
+        if (rsc_leads_new(&crowd->leads, RSC_CROWD_DRAWS, phases, threads, crowd->seed) < 0)
+            return rsc_fail_memory(error, "model of threads");
+        if (crowd->leads) draws = RSC_CROWD_DRAWS;
+    } else if (crowd->interleave->kind == RSC_INTERLEAVE_BURSTY) {
+        double runs = crowd->plan->phase_start[phases] / crowd->interleave->burst + (double)phases * threads;
+        draws = (uint32_t)fmax(fmin(crowd->runs_max / runs, RSC_CROWD_DRAWS), 1);
+    }
+    if (draws == 1) return 0;
+    struct rsc_timeline **drawn = calloc((size_t)draws * phases, sizeof *drawn);
+    if (!drawn) return rsc_fail_memory(error, "model of threads");
+    free(crowd->drawn);
+    crowd->drawn = drawn;
+    crowd->draws = draws;
+    return 0;
 }
 
 /* ---- phases ---- */
@@ -189,6 +211,17 @@ static double running(struct rsc_crowd *crowd, const struct rsc_moment *moment, 
     return rate > 1 ? rate : 1;
 }
 
+/*
+ * Drift: the time that a thread took for its `ago` references, and (as the interval) what `others` threads made in it:
+ * while it is slow, all others make more.
+ */
+static void pass_time(struct rsc_crowd *crowd, struct rsc_touch *touch, double others) {
+    struct rsc_chance *chance = &crowd->chance;
+    double spread = sqrt(rsc_drift_variance(crowd->interleave, touch->ago));
+    touch->passed = fmax(touch->ago + spread * chance_normal(chance), 0);
+    touch->interval = fmax(others * touch->passed + sqrt(others) * spread * chance_normal(chance), 0);
+}
+
 struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_moment *moment, int64_t place) {
     struct rsc_touch touch = {.found = place >= 0};
     struct rsc_chance *chance = &crowd->chance;
@@ -206,10 +239,8 @@ struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_m
         break;
     case RSC_INTERLEAVE_DRIFT:
         touch.ago = k;
-        others = running(crowd, moment, k) - 1;
-        touch.interval = k + others * k +
-                         sqrt(others * rsc_drift_variance(crowd->interleave, k) * (1 + others)) * chance_normal(chance);
-        if (touch.interval < k) touch.interval = k;
+        pass_time(crowd, &touch, running(crowd, moment, k) - 1);
+        touch.interval += k;
         break;
     case RSC_INTERLEAVE_BURSTY: {
         double starts = chance_poisson(chance, k / crowd->interleave->burst);
@@ -265,13 +296,10 @@ static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *momen
     case RSC_INTERLEAVE_IID:
         touch->interval = k + chance_poisson(chance, ago * (running(crowd, moment, ago) - 1));
         break;
-    case RSC_INTERLEAVE_DRIFT: {
-        double others = running(crowd, moment, ago) - 1;
-        double mean = ago * others +
-                      sqrt(others * rsc_drift_variance(crowd->interleave, ago) * (1 + others)) * chance_normal(chance);
-        touch->interval = 1 + floor(ago) + chance_round(chance, mean > 0 ? mean : 0);
+    case RSC_INTERLEAVE_DRIFT:
+        pass_time(crowd, touch, running(crowd, moment, ago) - 1);
+        touch->interval = 1 + floor(ago) + chance_round(chance, touch->interval);
         break;
-    }
     case RSC_INTERLEAVE_BURSTY: {
         /* The rest of that thread's burst, this thread's current burst, and all bursts between. */
         double others = running(crowd, moment, ago * burst) - 1;
@@ -367,6 +395,7 @@ struct rsc_touch rsc_crowd_others(struct rsc_crowd *crowd, const struct rsc_mome
     if (moment->timeline) return rsc_crowd_others_drawn(crowd, moment, target, than);
     rsc_crowd_look_at(crowd, moment->phase);
     rsc_crowd_sharers(crowd, moment->phase, target, moment->thread);
+    crowd->by_draw = crowd->leads && (crowd->sharer_count || crowd->alike);
     struct rsc_target apart = *target;
     if (crowd->nest->phase[moment->phase].count == 1) apart.which = RSC_TARGET_APART;
     for (uint32_t i = 0; i < crowd->sharer_count; i++) {
@@ -485,7 +514,6 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         int iid = crowd->interleave->kind == RSC_INTERLEAVE_IID;
         then.clock = iid ? chance_gamma(chance, (double)best + 1) : (double)best;
         then.turn = iid ? 0 : chance_even(chance);
-        then.spread = sqrt(rsc_drift_variance(crowd->interleave, then.clock));
         after = crowd->total - (double)best - 1 - rsc_crowd_made_by_others(crowd, &then, then.clock + then.turn);
         if (after < 0) after = 0;
     }

@@ -11,6 +11,7 @@
 #define RSC_LOOPS_MODEL_CROWD_H
 
 #include "loops/model/chance.h"
+#include "loops/model/leads.h"
 #include "loops/search/last_touch.h"
 #include "loops/model/loops_model.h"
 #include "loops/search/points.h"
@@ -46,8 +47,12 @@ struct rsc_crowd {
         double place;
     } *placed;
     int64_t *from, *to; /* [threads]: places of a window */
+    /* References are divided among several draws of the interleaving; those of one draw agree on it. */
+    uint32_t draws, draw;    /* how many; that of the reference looked at */
+    int by_draw;             /* whether that reference's last use depends on the draw */
+    struct rsc_leads *leads; /* drift: of all draws; NULL: each reference has leads of its own */
     /* Phases whose interleaving is drawn completely. */
-    struct rsc_timeline **drawn; /* [phases]; NULL: not, or not yet */
+    struct rsc_timeline **drawn; /* [draws][phases]; NULL: not, or not yet */
     uint64_t runs_kept;
     double runs_max; /* bursty: phases of more runs use averages */
     struct rsc_latest *latest;   /* [threads] */
@@ -60,7 +65,6 @@ struct rsc_moment {
     int64_t place;      /* in the phase */
     double clock;       /* iid, drift: time of the phase; bursty: in bursts of any one thread */
     double turn;        /* drift: the thread's turn in a round of all threads, 0..1 */
-    double spread;      /* drift: distance between threads, as a standard deviation */
     double end;         /* references of all threads before it, in the whole run */
     const struct rsc_timeline *timeline; /* of the phase, if it is drawn completely; else NULL */
     int64_t time;       /* there: in the timeline */
@@ -70,6 +74,7 @@ struct rsc_moment {
 struct rsc_touch {
     int found;
     double ago;      /* in the interleaving's own time: comparable between touches of one moment */
+    double passed;   /* drift: time since then, if it is in a phase that is not drawn */
     double interval; /* references of all threads in between, the later one counted */
     uint32_t thread; /* of a touch by another thread in the same phase that is not drawn: which it is, */
     int64_t place;   /* and its place then */
@@ -80,6 +85,9 @@ struct rsc_touch {
 int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struct rsc_interleave *interleave,
                   const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error);
 void rsc_crowd_free(struct rsc_crowd *crowd);
+/* Call before anything else: divides references among up to RSC_CROWD_DRAWS draws, if they have anything to share. */
+#define RSC_CROWD_DRAWS 9u
+int rsc_crowd_divide(struct rsc_crowd *crowd, struct rsc_error *error);
 
 /* crowd_moment.c */
 /* The place of each thread when all have made `time` references of a phase; drawn at random if not determined. */

@@ -12,6 +12,7 @@
 
 /* Others: phases of more references per thread use averages; each reference is a run of its own. */
 #define DRAWN_PHASE 16.0
+#define DRAW_SEED UINT64_C(0xD1B54A32D192ED03) /* apart from those of other phases */
 /* Runs kept, of all phases; past this, all are dropped and drawn again when needed. */
 #define RUNS_KEPT (UINT64_C(1) << 20)
 
@@ -27,7 +28,7 @@ static int worth_drawing(const struct rsc_crowd *crowd) {
 }
 
 static void drop_drawn(struct rsc_crowd *crowd) {
-    for (uint32_t p = 0; crowd->drawn && crowd->nest && p < crowd->nest->phase_count; p++) {
+    for (uint32_t p = 0; crowd->drawn && crowd->nest && p < crowd->draws * crowd->nest->phase_count; p++) {
         rsc_timeline_free(crowd->drawn[p]);
         crowd->drawn[p] = NULL;
     }
@@ -47,19 +48,20 @@ const struct rsc_timeline *rsc_crowd_timeline(struct rsc_crowd *crowd, uint32_t 
         if (view && view->timeline) return view->timeline;
     }
     if (!worth_drawing(crowd)) return NULL;
-    if (crowd->drawn[phase]) return crowd->drawn[phase];
+    struct rsc_timeline **drawn = &crowd->drawn[(size_t)crowd->draw * crowd->nest->phase_count + phase];
+    if (*drawn) return *drawn;
     if (crowd->runs_kept > RUNS_KEPT) drop_drawn(crowd);
     struct rsc_rng rng;
-    rsc_rng_seed(&rng, crowd->seed + phase, 63);
+    rsc_rng_seed(&rng, crowd->seed + phase + (uint64_t)crowd->draw * DRAW_SEED, 63);
     uint32_t threads = crowd->plan->threads;
     int64_t *length = malloc(threads * sizeof *length);
     if (length)
         for (uint32_t t = 0; t < threads; t++) length[t] = (int64_t)crowd->length[t];
-    if (!length || rsc_timeline_draw(&crowd->drawn[phase], threads, length, crowd->interleave, &rng, NULL, NULL) < 0)
+    if (!length || rsc_timeline_draw(drawn, threads, length, crowd->interleave, &rng, NULL, NULL) < 0)
         crowd->nest->status = RSC_ENOMEM;
     free(length);
-    if (crowd->drawn[phase]) crowd->runs_kept += crowd->drawn[phase]->count;
-    return crowd->drawn[phase];
+    if (*drawn) crowd->runs_kept += (*drawn)->count;
+    return *drawn;
 }
 
 static int latest_first(const void *a, const void *b) {
@@ -116,6 +118,7 @@ struct rsc_touch rsc_crowd_others_drawn(struct rsc_crowd *crowd, const struct rs
     uint32_t count = 0;
     struct rsc_target part = *target;
     rsc_crowd_sharers(crowd, moment->phase, target, moment->thread);
+    crowd->by_draw = 1;
     if (crowd->nest->phase[moment->phase].count == 1) part.which = RSC_TARGET_APART;
     for (uint32_t i = 0; i < crowd->sharer_count; i++)
         count = add_latest(crowd, timeline, crowd->sharer[i], best, moment->time, count);

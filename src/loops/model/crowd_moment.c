@@ -10,13 +10,22 @@
 /* Phases with fewer references per thread than this are computed thread by thread. */
 #define SHORT_PHASE 64.0
 
+/* Drift: how far a thread is ahead of the clock when that is `clock`. */
+static double draw_lead(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, double clock) {
+    double variance = rsc_drift_variance(crowd->interleave, clock);
+    if (!crowd->leads) return sqrt(variance) * chance_normal(&crowd->chance);
+    return rsc_leads_at(crowd->leads, crowd->draw, phase, thread, variance,
+                        rsc_drift_variance(crowd->interleave, crowd->longest), &crowd->chance);
+}
+
 static double draw_place(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
     struct rsc_chance *chance = &crowd->chance;
     double clock = moment->clock;
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: return chance_poisson(chance, clock);
     case RSC_INTERLEAVE_DRIFT: {
-        double reached = clock + moment->spread * chance_normal(chance) + 1 + moment->turn - chance_even(chance);
+        double reached =
+            clock + draw_lead(crowd, moment->phase, thread, clock) + 1 + moment->turn - chance_even(chance);
         return reached > 0 ? reached : 0;
     }
     case RSC_INTERLEAVE_BURSTY: return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, clock));
@@ -77,10 +86,9 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: clock = moment.clock = chance_gamma(chance, place + 1); break;
     case RSC_INTERLEAVE_DRIFT:
-        clock = moment.clock = place + sqrt(rsc_drift_variance(crowd->interleave, place)) * chance_normal(chance);
+        clock = moment.clock = place - draw_lead(crowd, moment.phase, moment.thread, place);
         if (clock < 0) clock = moment.clock = 0;
         moment.turn = chance_even(chance);
-        moment.spread = sqrt(rsc_drift_variance(crowd->interleave, clock));
         break;
     case RSC_INTERLEAVE_BURSTY:
         /* Bursts of each thread are a Poisson process of rate 1; this is the start of the thread's current burst. */
@@ -116,10 +124,7 @@ void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int6
         if (rsc_crowd_made(crowd, phase, middle) <= time) low = middle;
         else high = middle;
     }
-    struct rsc_moment moment = {.phase = phase,
-                                .place = (int64_t)low,
-                                .clock = low,
-                                .spread = sqrt(rsc_drift_variance(crowd->interleave, low))};
+    struct rsc_moment moment = {.phase = phase, .place = (int64_t)low, .clock = low};
     if (crowd->interleave->kind == RSC_INTERLEAVE_BURSTY) moment.clock /= crowd->interleave->burst;
     for (uint32_t t = 0; t < threads; t++) {
         double reached = rsc_crowd_reached(crowd, &moment, t);

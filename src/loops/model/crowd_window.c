@@ -29,14 +29,14 @@ static void places_in_turns(struct rsc_crowd *crowd, double time, int64_t *place
         if ((double)place[t] < crowd->length[t]) place[t]++, left--;
 }
 
-/* References a thread makes in a time of `ago`. */
-static double progress(struct rsc_crowd *crowd, double ago) {
+/* References a thread that did not make the last use has made since. */
+static double progress(struct rsc_crowd *crowd, const struct rsc_touch *since) {
     struct rsc_chance *chance = &crowd->chance;
-    double burst = crowd->interleave->burst;
+    double burst = crowd->interleave->burst, ago = since->ago, passed = since->passed;
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: return chance_poisson(chance, ago);
     case RSC_INTERLEAVE_BURSTY: return burst * chance_gamma(chance, chance_poisson(chance, ago));
-    default: return fmax(ago + sqrt(rsc_drift_variance(crowd->interleave, ago)) * chance_normal(chance), 0);
+    default: return fmax(passed + sqrt(rsc_drift_variance(crowd->interleave, passed)) * chance_normal(chance), 0);
     }
 }
 
@@ -65,7 +65,7 @@ static void find_places(struct rsc_crowd *crowd, const struct rsc_moment *moment
         if (!in_phase) continue;
         if (mine && !by_other) from[t] = own + 1;
         else if (!mine && by_other && t == since->thread) from[t] = within((double)since->place + 1, crowd->length[t]);
-        else from[t] = within(reached - progress(crowd, since->ago), crowd->length[t]);
+        else from[t] = within(reached - progress(crowd, since), crowd->length[t]);
         if (mine && from[t] <= own) from[t] = own + 1;
     }
 }

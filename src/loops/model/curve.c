@@ -22,7 +22,7 @@ size_t rsc_loops_grid(uint64_t lines, uint64_t *size) {
     return count;
 }
 
-static size_t sizes_up_to(const uint64_t *size, size_t sizes, double distance) {
+size_t rsc_loops_sizes_up_to(const uint64_t *size, size_t sizes, double distance) {
     return RSC_SEARCH(0, sizes, i, (double)size[i] <= distance);
 }
 
@@ -48,7 +48,7 @@ int rsc_loops_tally_new(struct rsc_loops_tally *tally, const struct rsc_loops_sa
         const struct rsc_reuse_sample *sample = &samples->sample[i];
         if (sample->interval <= 0) continue;
         uint32_t s = samples->strata ? samples->stratum[i] : samples->reference[i];
-        tally->by[(size_t)s * (sizes + 1) + sizes_up_to(size, sizes, sample->distance)]++;
+        tally->by[(size_t)s * (sizes + 1) + rsc_loops_sizes_up_to(size, sizes, sample->distance)]++;
         tally->weight[s] += sample->weight;
         tally->all += sample->weight;
     }
@@ -68,6 +68,18 @@ double rsc_loops_tally_variance(const struct rsc_loops_tally *tally, uint32_t st
     if (by[0] <= 0 || tally->all <= 0) return 0;
     double part = (1 - tally->cold) * tally->weight[stratum] / tally->all, p = (by[g + 1] + 0.5) / (by[0] + 1);
     return part * part * p * (1 - p);
+}
+
+/*
+ * Where no sample of a stratum misses, half of one is taken to (rsc_loops_tally_variance()): at the first such size. The
+ * further a size is past the longest distance seen, the less likely is a longer one: by the ratio of the two, as for
+ * distances without a mean.
+ */
+static double unseen(const struct rsc_loops_tally *tally, uint32_t stratum, const uint64_t *size, size_t g) {
+    const double *by = tally->by + (size_t)stratum * (tally->sizes + 1);
+    size_t longest = g;
+    while (longest && by[longest] <= 0) longest--;
+    return by[g + 1] > 0 ? 1 : (double)size[longest] / (double)size[g];
 }
 
 /* The variance of ratio[g] that comes from what each stratum stands for: its share of its reference's points. */
@@ -115,7 +127,7 @@ static int count_changes(const struct rsc_loops_samples *samples, const uint64_t
             const struct rsc_reuse_sample *sample = &samples->sample[end];
             if ((samples->strata ? samples->stratum[end] : samples->reference[end]) != s) break;
             if (sample->interval > 0)
-                use[count++] = (struct use){sample->end, sizes_up_to(size, sizes, sample->distance)};
+                use[count++] = (struct use){sample->end, rsc_loops_sizes_up_to(size, sizes, sample->distance)};
         }
         qsort(use, count, sizeof *use, by_end);
         for (size_t i = 1; i < count; i++) {
@@ -142,11 +154,12 @@ int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_
                     size_t sizes, double confidence, uint64_t line_bytes, struct rsc_mrc_point *mrc) {
     struct rsc_loops_tally tally = {0}, smaller = {0}, larger = {0};
     uint64_t *shifted = malloc((sizes + 1) * sizeof *shifted);
-    double *changes = NULL;
+    double *changes = NULL, *draws = calloc(sizes + 1, sizeof *draws);
     double z = rsc_normal_quantile(0.5 + confidence / 200);
-    int status = shifted ? rsc_loops_tally_new(&tally, samples, reference_count, size, sizes) : RSC_ENOMEM;
+    int status = shifted && draws ? rsc_loops_tally_new(&tally, samples, reference_count, size, sizes) : RSC_ENOMEM;
     if (status >= 0) changes = calloc((size_t)tally.strata * (sizes + 1) + 1, sizeof *changes);
     if (status >= 0) status = changes ? count_changes(samples, size, sizes, changes) : RSC_ENOMEM;
+    if (status >= 0 && samples->draws > 1) status = rsc_loops_draws_variance(samples, &tally, size, draws);
     for (int side = -1; side <= 1 && status >= 0; side += 2) { /* what a distance that is off would change */
         for (size_t g = 0; g < sizes; g++) {
             double at = (double)size[g] + side * z * distance_error(samples, (double)size[g]);
@@ -161,11 +174,15 @@ int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_
             if (tally.by[(size_t)s * (sizes + 1)] > 0) {
                 double part = (1 - tally.cold) * tally.weight[s] / tally.all, count = tally.by[(size_t)s * (sizes + 1)];
                 double even = part * part * (changes[(size_t)s * (sizes + 1) + g] + 0.5) / (2 * count);
-                double drawn = rsc_loops_tally_variance(&tally, s, g);
+                double drawn = rsc_loops_tally_variance(&tally, s, g) * unseen(&tally, s, size, g);
                 variance += (samples->one_order ? fmin(drawn, even) : drawn) / count;
             }
         if (samples->strata) variance += variance_of_shares(&tally, samples->strata, g);
-        double half = z * sqrt(variance), low = ratio - hypot(half, ratio - larger.ratio[g]),
+        double all = variance + draws[g], times = z;
+        if (draws[g] > 0) /* a variance of few draws is itself uncertain */
+            times = rsc_student_quantile(0.5 + confidence / 200,
+                                         (uint32_t)((samples->draws - 1) * fmin(pow(all / draws[g], 2), 1e4)));
+        double half = times * sqrt(all), low = ratio - hypot(half, ratio - larger.ratio[g]),
                high = ratio + hypot(half, smaller.ratio[g] - ratio);
         if (samples->lines > 0 && (double)size[g] >= samples->lines) ratio = low = high = cold;
         mrc[g] = (struct rsc_mrc_point){.lines = size[g],
@@ -180,5 +197,6 @@ int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_
     rsc_loops_tally_free(&larger);
     free(shifted);
     free(changes);
+    free(draws);
     return status;
 }

@@ -32,6 +32,8 @@ struct rsc_loops_samples {
     struct rsc_reuse_sample *sample;
     size_t count;
     uint32_t *reference;
+    uint8_t *draw;     /* [count]: the draw of the interleaving that its distance depends on, from 1; 0: none */
+    uint32_t draws;    /* how many there are; 1: each sample may have one of its own */
     uint32_t *stratum; /* [count]; not set if `strata` is NULL: each reference is one then */
     const struct rsc_loops_strata *strata;
     double references; /* of all threads */
@@ -41,6 +43,9 @@ struct rsc_loops_samples {
     int one_order;     /* nothing about the interleaving is drawn: errors at different places are independent */
     double spread;     /* share of long distances that were counted by lines spread over all, not exactly */
 };
+
+/* How many of the sizes are at most `distance`. */
+size_t rsc_loops_sizes_up_to(const uint64_t *size, size_t sizes, double distance);
 
 /* How often the reuses of each reference miss at each of some sizes. */
 struct rsc_loops_tally {
@@ -58,6 +63,10 @@ void rsc_loops_tally_free(struct rsc_loops_tally *tally);
 /* What one sample of a stratum adds to the variance of ratio[g]; n samples add an n-th of it. */
 double rsc_loops_tally_variance(const struct rsc_loops_tally *tally, uint32_t stratum, size_t g);
 
+/* curve_draws.c: adds to variance[sizes] what one more draw of the interleaving differs by, from this mean of draws. */
+int rsc_loops_draws_variance(const struct rsc_loops_samples *samples, const struct rsc_loops_tally *tally,
+                             const uint64_t *size, double *variance);
+
 /* A curve over `size` from samples with distances. */
 int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_count, const uint64_t *size,
                     size_t sizes, double confidence, uint64_t line_bytes, struct rsc_mrc_point *mrc);
@@ -74,8 +83,12 @@ int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_searc
                            struct rsc_loops_samples *samples, struct rsc_windows *windows, struct rsc_error *error);
 /* References of all threads between the point and the last use of its line, the point counted; 0: it is the first. */
 double rsc_loops_interval(struct rsc_crowd *crowd, const struct rsc_point *point, struct rsc_moment *moment);
-/* The random numbers of point number `at`: a point looked at again is at the same moment. */
+/*
+ * The random numbers and the draw of point number `at`: a point looked at again is at the same moment. Draws are spread
+ * evenly over neighbouring points, and by another number than places are over those of a stratum.
+ */
 static inline void rsc_loops_draw_as(struct rsc_crowd *crowd, size_t at) {
+    crowd->draw = (uint32_t)(fmod((double)at * 0.41421356237309503, 1) * crowd->draws);
     rsc_rng_seed(&crowd->chance.rng, crowd->seed + 0x9E3779B97F4A7C15u * (at + 1), 61);
 }
 /* counted_lines.c: corrects the distances of long reuses by counts of some of them. Sample i is of point number at[i]. */

@@ -33,7 +33,9 @@ int rsc_loops_samples_new(struct rsc_loops_samples *samples, size_t count, struc
     samples->sample = calloc(count + 1, sizeof *samples->sample);
     samples->reference = calloc(count + 1, sizeof *samples->reference);
     samples->stratum = calloc(count + 1, sizeof *samples->stratum);
-    if (samples->sample && samples->reference && samples->stratum) return 0;
+    samples->draw = calloc(count + 1, sizeof *samples->draw);
+    samples->draws = 1;
+    if (samples->sample && samples->reference && samples->stratum && samples->draw) return 0;
     rsc_loops_samples_free(samples);
     return rsc_fail_memory(error, "samples of loops");
 }
@@ -42,6 +44,7 @@ void rsc_loops_samples_free(struct rsc_loops_samples *samples) {
     free(samples->sample);
     free(samples->reference);
     free(samples->stratum);
+    free(samples->draw);
     memset(samples, 0, sizeof *samples);
 }
 
@@ -100,21 +103,24 @@ double rsc_loops_interval(struct rsc_crowd *crowd, const struct rsc_point *point
     return touch.found ? touch.interval : 0;
 }
 
-/* Looks at point number `at`, unless `known` is what was seen there; its weight is `times` its own. */
+/* Looks at point number `at`, unless `known`'s sample `known_at` is of it; its weight is `times` its own. */
 static int sample_point(struct rsc_crowd *crowd, const struct rsc_points *points, size_t at, double times,
-                        const struct rsc_reuse_sample *known, struct rsc_loops_samples *samples,
+                        const struct rsc_loops_samples *known, size_t known_at, struct rsc_loops_samples *samples,
                         struct rsc_error *error) {
     const struct rsc_point *point = &points->point[at];
     struct rsc_nest *nest = crowd->nest;
     struct rsc_reuse_sample seen = {0};
     if (known) {
-        seen.end = known->end;
-        seen.interval = known->interval;
+        seen.end = known->sample[known_at].end;
+        seen.interval = known->sample[known_at].interval;
+        samples->draw[samples->count] = known->draw[known_at];
     } else {
         struct rsc_moment moment;
         rsc_loops_draw_as(crowd, at);
+        crowd->by_draw = 0;
         seen.interval = rsc_loops_interval(crowd, point, &moment);
         seen.end = moment.end;
+        samples->draw[samples->count] = crowd->by_draw && crowd->draws > 1 ? (uint8_t)(crowd->draw + 1) : 0;
     }
     const struct rsc_view *view = rsc_plan_view(crowd->plan, point->segment);
     seen.weight = point->weight * times * (view && view->who == RSC_RUN_BY_ALL ? view->threads : 1);
@@ -129,6 +135,7 @@ static int find_distances(const struct rsc_loops_analysis *analysis, const struc
                           struct rsc_loops_samples *samples) {
     uint32_t phases = analysis->nest->phase_count;
     samples->cold = samples->lines = distinct;
+    samples->draws = crowd->draws;
     samples->one_order = crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP;
     int status = know_first_uses(analysis, samples);
     if (status >= 0)
@@ -146,7 +153,7 @@ static int look(struct rsc_loops_analysis *analysis, struct rsc_crowd *crowd, ui
         uint32_t place = (uint32_t)i - points->first[points->point[i].reference];
         if (every > 1 && place % every && place >= RSC_POINTS_LEAST) continue;
         which[samples->count] = (uint32_t)i;
-        status = sample_point(crowd, points, i, 1, NULL, samples, error);
+        status = sample_point(crowd, points, i, 1, NULL, 0, samples, error);
     }
     if (status >= 0) rsc_loops_samples_weigh(points, samples, crowd->plan->phase_start[analysis->nest->phase_count]);
     return status;
@@ -163,11 +170,12 @@ static int look_at_strata(struct rsc_crowd *crowd, const struct rsc_loops_strata
     for (uint32_t s = 0; s < strata->count; s++)
         for (uint32_t k = 0; status >= 0 && k < wanted[s]; k++) {
             double times = (double)(strata->first[s + 1] - strata->first[s]) / (double)wanted[s];
-            const struct rsc_reuse_sample *known = NULL;
-            if (pilot && next < pilot->count && pilot->stratum[next] == s) known = &pilot->sample[next++];
+            int known = pilot && next < pilot->count && pilot->stratum[next] == s;
             samples->stratum[samples->count] = s;
             which[samples->count] = strata->first[s] + k;
-            status = sample_point(crowd, &strata->points, strata->first[s] + k, times, known, samples, error);
+            status = sample_point(crowd, &strata->points, strata->first[s] + k, times, known ? pilot : NULL, next,
+                                  samples, error);
+            next += (size_t)known;
         }
     for (size_t i = 0; i < samples->count; i++) sum += samples->sample[i].weight;
     for (size_t i = 0; sum > 0 && i < samples->count; i++) samples->sample[i].weight *= references / sum;
@@ -253,6 +261,7 @@ int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_searc
     int status = rsc_crowd_new(&crowd, search, interleave, analysis->normal, analysis->options.line_bytes,
                                analysis->options.seed + search->plan->threads, error);
     if (status >= 0 && every > 1) crowd->runs_max = BAND_RUNS;
+    if (status >= 0 && every == 1) status = rsc_crowd_divide(crowd, error);
     if (status >= 0 && every == 1 && analysis->options.samples == RSC_LOOPS_SAMPLES_AUTO)
         status = look_where_it_matters(analysis, crowd, distinct, samples, error);
     else if (status >= 0) {
