@@ -247,7 +247,7 @@ static void totals_agree(void **state) {
 /* Too many runs of lines to count first uses: they are estimated. In some, no point is a first use. */
 static const struct {
     const char *name, *flags[2];
-} large[] = {{"recursive_filter", {"-DW=4096", "-DH=2160"}},
+} large[] = {{"recursive_filter", {"-DW=100000", "-DH=2160"}},
              {"tiled_product", {"-DN=1024", "-DK=1024"}},
              {"means_and_products", {"-DM=1200", "-DN=1400"}},
              {"correlations", {"-DM=1200", "-DN=1400"}}};

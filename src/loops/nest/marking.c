@@ -141,6 +141,8 @@ static int go_through_share(struct rsc_marking *marking) {
         rsc_nest_group_values(item, marking->value, rsc_view_iteration(view, marking->thread, 0));
         int64_t first = marking->value[depth], trip = count;
         if (is_run(marking, depth, &first, &trip)) return rsc_mark_run(marking, depth, first, trip);
+        int status;
+        if (rsc_mark_box(marking, depth, depth, first, trip, &status)) return status;
     }
     for (int64_t m = 0; m < count; m++) {
         if (rsc_nest_stopped(nest)) return RSC_ELIMIT;
@@ -153,29 +155,22 @@ static int go_through_share(struct rsc_marking *marking) {
     return 0;
 }
 
-/*
- * Where one loop inside `depth` matters and walks across lines while this one walks along them, independently of each
- * other: a run of this one for each iteration of that one. Returns 0 if they are not so.
- */
-static int mark_across(struct rsc_marking *marking, uint32_t depth, int64_t first, int64_t trip, int *status) {
-    const struct rsc_nest_node *reference = marking->reference;
-    uint32_t rest = marking->matters >> (depth + 1);
-    if (!rest || rest & (rest - 1)) return 0;
-    uint32_t inner = depth + 1 + (uint32_t)__builtin_ctz(rest);
-    int64_t line = 1ll << marking->line_shift, stride = stride_of(reference, depth), inner_first;
-    if (!stride || llabs(stride) > line || llabs(stride_of(reference, inner)) <= line) return 0;
-    if (marking->thread != RSC_ALL_THREADS && depth < marking->item->node->depth) return 0;
-    if (reference->inner_depths[depth] >> depth & 1 || reference->inner_depths[inner] >> inner & 1) return 0;
-    for (uint32_t i = 0; i < reference->check_count; i++)
-        if (reference->check[i]->value.depths & (1u << depth | 1u << inner)) return 0;
-    marking->value[depth] = first;
-    if (!inner_runs(marking, depth)) return 1; /* some loop has no iterations */
-    int64_t count = rsc_nest_trip(reference->path[inner], marking->value, &inner_first);
-    for (int64_t k = 0; k < count && *status >= 0; k++) {
-        marking->value[inner] = inner_first + k * reference->path[inner]->step;
-        *status = rsc_mark_run(marking, depth, first, trip);
+/* All of the thread's shares at once, where the loops around the shared one change nothing about them. */
+static int mark_shares(struct rsc_marking *marking, int *status) {
+    const struct rsc_nest_item *item = marking->item;
+    uint32_t depth = item->node->depth;
+    int64_t trip;
+    if (!depth || item->group != 1) return 0;
+    for (uint32_t d = 0; d < depth; d++) {
+        trip = rsc_nest_trip(marking->reference->path[d], marking->value, &marking->value[d]);
+        if (trip <= 0) return 0;
     }
-    return 1;
+    int64_t segment = rsc_find_segment(marking->search, marking->item_index, marking->value);
+    const struct rsc_view *view = segment < 0 ? NULL : rsc_plan_view(marking->search->plan, (uint32_t)segment);
+    if (!view || view->split != RSC_SPLIT_BLOCK) return 0;
+    trip = rsc_view_iterations(view, marking->thread);
+    if (trip) rsc_nest_group_values(item, marking->value, rsc_view_iteration(view, marking->thread, 0));
+    return rsc_mark_box(marking, 0, depth, marking->value[depth], trip, status);
 }
 
 int rsc_mark_iterations(struct rsc_marking *marking, uint32_t depth, int64_t first, int64_t trip) {
@@ -186,7 +181,8 @@ int rsc_mark_iterations(struct rsc_marking *marking, uint32_t depth, int64_t fir
         trip = 1;
     }
     if (is_run(marking, depth, &first, &trip)) return rsc_mark_run(marking, depth, first, trip);
-    if (mark_across(marking, depth, first, trip, &status)) return status;
+    if (marking->thread == RSC_ALL_THREADS || depth >= marking->item->node->depth)
+        if (rsc_mark_box(marking, depth, depth, first, trip, &status)) return status;
     for (int64_t k = 0; k < trip; k++) {
         if (rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
         marking->value[depth] = first + k * reference->path[depth]->step;
@@ -199,6 +195,9 @@ int rsc_mark_iterations(struct rsc_marking *marking, uint32_t depth, int64_t fir
 
 int rsc_mark_inside(struct rsc_marking *marking, uint32_t depth) {
     const struct rsc_nest_node *reference = marking->reference;
+    int status;
+    if (!depth && marking->thread != RSC_ALL_THREADS && marking->item->who == RSC_RUN_SHARED)
+        if (mark_shares(marking, &status)) return status;
     if (marking->thread != RSC_ALL_THREADS && depth == marking->item->node->depth) {
         if (marking->item->who == RSC_RUN_SHARED) return go_through_share(marking);
         if (marking->item->who == RSC_RUN_BY_ONE && marking->thread) return 0;

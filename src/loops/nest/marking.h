@@ -44,5 +44,11 @@ void rsc_marked_clear(struct rsc_marking *marking);
 int rsc_mark_inside(struct rsc_marking *marking, uint32_t depth);
 int rsc_mark_iterations(struct rsc_marking *marking, uint32_t depth, int64_t first, int64_t trip);
 int rsc_mark_run(struct rsc_marking *marking, uint32_t depth, int64_t first, int64_t trip);
+/*
+ * marking_box.c: marks all of the loops from `depth` on, of which loop `given` has `trip` iterations from `first` on, if
+ * none of them decides the bounds of another and no condition has one of their variables; *status is as above. Returns
+ * 0 otherwise.
+ */
+int rsc_mark_box(struct rsc_marking *marking, uint32_t depth, uint32_t given, int64_t first, int64_t trip, int *status);
 
 #endif
