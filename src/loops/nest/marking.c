@@ -9,28 +9,108 @@
 #define GAPS_PER_RUN 32 /* lines of a run that has gaps, marked in the time of one that has none */
 #define GAPS_AT_ONCE 4096 /* between looks at the watch */
 
-void rsc_mark_lines(struct rsc_marking *marking, int64_t from, int64_t to) {
-    uint64_t a = (uint64_t)(from - marking->first_line), b = (uint64_t)(to - marking->first_line);
-    uint64_t *word = marking->bitmap + a / 64, *end = marking->bitmap + b / 64;
+static inline void use_block(struct rsc_marking *marking, uint64_t block) {
+    if (marking->used) marking->used[block / 64] |= UINT64_C(1) << block % 64;
+}
+
+/* Words `from` .. `to` - 1: whole blocks of them are full, the others are filled. */
+static void fill_words(struct rsc_marking *marking, uint64_t from, uint64_t to) {
+    uint64_t first = (from + RSC_MARKING_BLOCK - 1) / RSC_MARKING_BLOCK, last = to / RSC_MARKING_BLOCK;
+    if (marking->full && first < last) {
+        for (uint64_t block = first; block < last; block++) marking->full[block / 64] |= UINT64_C(1) << block % 64;
+        fill_words(marking, from, first * RSC_MARKING_BLOCK);
+        from = last * RSC_MARKING_BLOCK;
+    }
+    if (from >= to) return;
+    for (uint64_t block = from / RSC_MARKING_BLOCK; block <= (to - 1) / RSC_MARKING_BLOCK; block++)
+        use_block(marking, block);
+    for (uint64_t *word = marking->bitmap + from, *end = marking->bitmap + to; word < end;) *word++ = ~UINT64_C(0);
+}
+
+static inline void mark_words(struct rsc_marking *marking, uint64_t a, uint64_t b) {
     uint64_t head = ~UINT64_C(0) << (a % 64), tail = ~UINT64_C(0) >> (63 - b % 64);
-    if (!marking->marked_to || a / 64 < marking->marked_from) marking->marked_from = a / 64;
-    if (b / 64 >= marking->marked_to) marking->marked_to = b / 64 + 1;
-    if (word == end) {
-        *word |= head & tail;
+    use_block(marking, a / 64 / RSC_MARKING_BLOCK);
+    if (a / 64 == b / 64) {
+        marking->bitmap[a / 64] |= head & tail;
         return;
     }
-    *word++ |= head;
-    while (word < end) *word++ = ~UINT64_C(0);
-    *end |= tail;
+    use_block(marking, b / 64 / RSC_MARKING_BLOCK);
+    marking->bitmap[a / 64] |= head;
+    if (b / 64 - a / 64 > 1) fill_words(marking, a / 64 + 1, b / 64);
+    marking->bitmap[b / 64] |= tail;
+}
+
+/* No line but `from` .. `to` is about to be marked. */
+static void widen(struct rsc_marking *marking, uint64_t from, uint64_t to) {
+    if (!marking->marked_to || from / 64 < marking->marked_from) marking->marked_from = from / 64;
+    if (to / 64 >= marking->marked_to) marking->marked_to = to / 64 + 1;
+}
+
+void rsc_mark_lines(struct rsc_marking *marking, int64_t from, int64_t to) {
+    uint64_t a = (uint64_t)(from - marking->first_line), b = (uint64_t)(to - marking->first_line);
+    widen(marking, a, b);
+    mark_words(marking, a, b);
+}
+
+int rsc_mark_rows(struct rsc_marking *marking, int64_t address, int64_t extent, int64_t stride, int64_t count) {
+    uint64_t at = (uint64_t)(address - marking->first_line * ((int64_t)1 << marking->line_shift)),
+             step = (uint64_t)stride, length = (uint64_t)extent, end = at + step * (uint64_t)(count - 1),
+             block = UINT64_MAX;
+    uint32_t shift = marking->line_shift;
+    if (stride >= 0) widen(marking, at >> shift, (end + length) >> shift);
+    else widen(marking, end >> shift, (at + length) >> shift);
+    for (int64_t k = 0; k < count && !extent; k++, at += step) {
+        uint64_t bit = at >> shift;
+        marking->bitmap[bit / 64] |= UINT64_C(1) << bit % 64;
+        if (bit / 64 / RSC_MARKING_BLOCK != block) use_block(marking, block = bit / 64 / RSC_MARKING_BLOCK);
+        if (k % GAPS_AT_ONCE == GAPS_AT_ONCE - 1 && rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
+    }
+    for (int64_t k = 0; k < count && extent; k++, at += step) {
+        mark_words(marking, at >> shift, (at + length) >> shift);
+        if (k % GAPS_AT_ONCE == GAPS_AT_ONCE - 1 && rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
+    }
+    marking->runs += extent || count == 1 ? (uint64_t)count : 1 + (uint64_t)count / GAPS_PER_RUN;
+    return marking->runs_max && marking->runs > marking->runs_max ? RSC_ELIMIT : 0;
+}
+
+static int has_bit(const uint64_t *bits, uint64_t at) { return bits && bits[at / 64] >> at % 64 & 1; }
+
+int rsc_is_marked(const struct rsc_marking *marking, int64_t line) {
+    uint64_t bit = (uint64_t)(line - marking->first_line);
+    return has_bit(marking->bitmap, bit) || has_bit(marking->full, bit / 64 / RSC_MARKING_BLOCK);
+}
+
+uint64_t rsc_marked_blocks(const struct rsc_marking *marking) {
+    uint64_t end = (marking->marked_to + RSC_MARKING_BLOCK - 1) / RSC_MARKING_BLOCK, sum = 0;
+    for (uint64_t word = marking->marked_from / RSC_MARKING_BLOCK / 64; word < (end + 63) / 64; word++)
+        sum += (uint64_t)__builtin_popcountll(marking->used[word] & ~marking->full[word]);
+    return sum;
 }
 
 uint64_t rsc_marked_count(const struct rsc_marking *marking) {
-    return rsc_count_bits(marking->bitmap + marking->marked_from, marking->marked_to - marking->marked_from);
+    uint64_t from = marking->marked_from, end = marking->marked_to, sum = 0;
+    if (!marking->used) return rsc_count_bits(marking->bitmap + from, end - from);
+    for (uint64_t word = from / RSC_MARKING_BLOCK / 64; word * 64 * RSC_MARKING_BLOCK < end; word++) {
+        uint64_t full = marking->full[word];
+        sum += (uint64_t)__builtin_popcountll(full) * RSC_MARKING_BLOCK * 64;
+        for (uint64_t left = marking->used[word] & ~full; left; left &= left - 1) {
+            uint64_t block = word * 64 + (uint64_t)__builtin_ctzll(left);
+            sum += rsc_count_bits(marking->bitmap + block * RSC_MARKING_BLOCK, RSC_MARKING_BLOCK);
+        }
+    }
+    return sum;
 }
 
 void rsc_marked_clear(struct rsc_marking *marking) {
-    memset(marking->bitmap + marking->marked_from, 0,
-           (marking->marked_to - marking->marked_from) * sizeof *marking->bitmap);
+    uint64_t from = marking->marked_from, end = marking->marked_to;
+    if (!marking->used) memset(marking->bitmap + from, 0, (end - from) * sizeof *marking->bitmap);
+    for (uint64_t word = from / RSC_MARKING_BLOCK / 64; marking->used && word * 64 * RSC_MARKING_BLOCK < end; word++) {
+        for (uint64_t left = marking->used[word]; left; left &= left - 1) {
+            uint64_t block = word * 64 + (uint64_t)__builtin_ctzll(left);
+            memset(marking->bitmap + block * RSC_MARKING_BLOCK, 0, RSC_MARKING_BLOCK * sizeof *marking->bitmap);
+        }
+        marking->used[word] = marking->full[word] = 0;
+    }
     marking->marked_from = marking->marked_to = 0;
 }
 
@@ -58,19 +138,9 @@ int rsc_mark_run(struct rsc_marking *marking, uint32_t depth, int64_t first, int
     int64_t stride = stride_of(reference, depth);
     marking->value[depth] = first;
     int64_t address = rsc_nest_affine_at(&reference->address, marking->value);
-    if (llabs(stride) <= 1ll << marking->line_shift) {
-        int64_t end = address + stride * (trip - 1);
-        rsc_mark_lines(marking, (address < end ? address : end) >> marking->line_shift,
-                       (address < end ? end : address) >> marking->line_shift);
-        marking->runs++;
-    } else {
-        for (int64_t k = 0; k < trip; k++, address += stride) {
-            rsc_mark_lines(marking, address >> marking->line_shift, address >> marking->line_shift);
-            if (k % GAPS_AT_ONCE == GAPS_AT_ONCE - 1 && rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
-        }
-        marking->runs += 1 + (uint64_t)trip / GAPS_PER_RUN;
-    }
-    return marking->runs_max && marking->runs > marking->runs_max ? RSC_ELIMIT : 0;
+    if (llabs(stride) > 1ll << marking->line_shift) return rsc_mark_rows(marking, address, 0, stride, trip);
+    int64_t length = stride * (trip - 1);
+    return rsc_mark_rows(marking, length < 0 ? address + length : address, llabs(length), 0, 1);
 }
 
 /* Sets the loops inside `depth`, none of which matters, to the iterations that have the most; 0: one has none. */

@@ -10,6 +10,8 @@
 
 #define RSC_ALL_THREADS UINT32_MAX
 
+#define RSC_MARKING_BLOCK 64u
+
 struct rsc_marking {
     struct rsc_search *search;
     const struct rsc_nest_node *reference;
@@ -21,6 +23,9 @@ struct rsc_marking {
     uint32_t at_last; /* bits of other depths whose last iteration has all that the others have; else the first has */
     uint64_t *bitmap;
     uint64_t marked_from, marked_to; /* words of it: no other has a mark */
+    /* A bit for each RSC_MARKING_BLOCK words; NULL: not kept. Lines of a `full` block are marked whatever its words say,
+     * and no word has a mark in a block that is not `used`. */
+    uint64_t *used, *full;
     int64_t first_line, last_line;
     uint64_t runs, runs_max;
     int64_t value[RSC_LOOP_DEPTH_MAX];
@@ -32,8 +37,13 @@ void rsc_marking_aim(struct rsc_marking *marking);
 int rsc_mark_checks_hold(const struct rsc_marking *marking, uint32_t depth);
 /* Marks lines `from` .. `to`. */
 void rsc_mark_lines(struct rsc_marking *marking, int64_t from, int64_t to);
-/* How many lines are marked. */
+/* Marks the lines of `count` runs of addresses, each `extent` long (0: one address), from `address` on, `stride` apart. */
+int rsc_mark_rows(struct rsc_marking *marking, int64_t address, int64_t extent, int64_t stride, int64_t count);
+/* How many lines are marked, and whether one is. */
 uint64_t rsc_marked_count(const struct rsc_marking *marking);
+int rsc_is_marked(const struct rsc_marking *marking, int64_t line);
+/* Blocks that are used but not full: counting and clearing take their time. */
+uint64_t rsc_marked_blocks(const struct rsc_marking *marking);
 /* Takes all marks away. */
 void rsc_marked_clear(struct rsc_marking *marking);
 /*

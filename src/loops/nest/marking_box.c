@@ -7,9 +7,6 @@
 
 #include "loops/nest/marking.h"
 
-#define MARKED_AT_ONCE 4096 /* between looks at the watch */
-#define SHORT_PER_RUN 32    /* single lines marked in the time of one run */
-
 /* Iterations whose addresses are `stride` apart: > 0. */
 struct side {
     int64_t stride, trip;
@@ -33,36 +30,11 @@ static uint32_t join_sides(struct side *side, uint32_t count) {
     return count ? kept + 1 : 0;
 }
 
-/* Marks `rows->trip` runs of addresses, `extent` long. */
-static int mark_rows(struct rsc_marking *marking, int64_t address, int64_t extent, struct side rows) {
-    uint64_t at = (uint64_t)(address - marking->first_line * ((int64_t)1 << marking->line_shift)),
-             length = (uint64_t)extent;
-    uint64_t from = at >> marking->line_shift,
-             to = (at + length + (uint64_t)(rows.stride * (rows.trip - 1))) >> marking->line_shift;
-    if (!marking->marked_to || from / 64 < marking->marked_from) marking->marked_from = from / 64;
-    if (to / 64 >= marking->marked_to) marking->marked_to = to / 64 + 1;
-    for (int64_t k = 0; k < rows.trip; k++, at += (uint64_t)rows.stride) {
-        uint64_t a = at >> marking->line_shift, b = (at + length) >> marking->line_shift;
-        uint64_t head = ~UINT64_C(0) << a % 64, tail = ~UINT64_C(0) >> (63 - b % 64);
-        uint64_t *word = marking->bitmap + a / 64, *end = marking->bitmap + b / 64;
-        if (word == end) {
-            *word |= head & tail;
-        } else {
-            *word++ |= head;
-            while (word < end) *word++ = ~UINT64_C(0);
-            *end |= tail;
-        }
-        if (k % MARKED_AT_ONCE == MARKED_AT_ONCE - 1 && rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
-    }
-    marking->runs += extent ? (uint64_t)rows.trip : 1 + (uint64_t)rows.trip / SHORT_PER_RUN;
-    return marking->runs_max && marking->runs > marking->runs_max ? RSC_ELIMIT : 0;
-}
-
 static int mark_sides(struct rsc_marking *marking, int64_t address, int64_t extent, const struct side *side,
                       uint32_t count) {
     int status = 0;
-    if (!count) return mark_rows(marking, address, extent, (struct side){0, 1});
-    if (count == 1) return mark_rows(marking, address, extent, side[0]);
+    if (!count) return rsc_mark_rows(marking, address, extent, 0, 1);
+    if (count == 1) return rsc_mark_rows(marking, address, extent, side->stride, side->trip);
     const struct side *widest = &side[count - 1];
     for (int64_t k = 0; k < widest->trip && status >= 0; k++)
         status = mark_sides(marking, address + k * widest->stride, extent, side, count - 1);

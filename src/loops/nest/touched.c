@@ -8,6 +8,7 @@
 #include "loops/nest/distinct.h"
 
 #define LINES_MAX (INT64_C(1) << 24)
+#define BLOCK_RUNS 4u /* runs marked in the time of counting a block and clearing it */
 
 struct rsc_touched {
     struct rsc_marking marking;
@@ -18,6 +19,8 @@ struct rsc_touched {
 void rsc_touched_free(struct rsc_touched *touched) {
     if (!touched) return;
     free(touched->marking.bitmap);
+    free(touched->marking.used);
+    free(touched->marking.full);
     free(touched->matters);
     free(touched->at_last);
     free(touched->covered);
@@ -42,11 +45,15 @@ int rsc_touched_new(struct rsc_touched **out, struct rsc_search *search, uint64_
     struct rsc_marking *marking = &touched->marking;
     *marking = (struct rsc_marking){
         .search = search, .thread = RSC_ALL_THREADS, .line_shift = shift, .first_line = least, .last_line = most};
-    marking->bitmap = calloc((uint64_t)(most - least) / 64 + 1, sizeof *marking->bitmap);
+    uint64_t blocks = (uint64_t)(most - least) / 64 / RSC_MARKING_BLOCK + 1;
+    marking->bitmap = calloc(blocks * RSC_MARKING_BLOCK, sizeof *marking->bitmap);
+    marking->used = calloc(blocks / 64 + 1, sizeof *marking->used);
+    marking->full = calloc(blocks / 64 + 1, sizeof *marking->full);
     touched->matters = calloc(references + (size_t)1, sizeof *touched->matters);
     touched->at_last = calloc(references + (size_t)1, sizeof *touched->at_last);
     touched->covered = calloc(references + (size_t)1, sizeof *touched->covered);
-    if (!marking->bitmap || !touched->matters || !touched->at_last || !touched->covered) {
+    if (!marking->bitmap || !marking->used || !marking->full || !touched->matters || !touched->at_last ||
+        !touched->covered) {
         rsc_touched_free(touched);
         return rsc_fail_memory(error, "lines of a loop nest");
     }
@@ -251,11 +258,10 @@ int rsc_touched_add_phase(struct rsc_touched *touched, uint32_t phase, uint64_t 
 
 uint64_t rsc_touched_count(struct rsc_touched *touched, int64_t address, uint64_t *runs) {
     struct rsc_marking *marking = &touched->marking;
-    uint64_t bit = (uint64_t)((address >> marking->line_shift) - marking->first_line);
-    marking->bitmap[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
     uint64_t count = rsc_marked_count(marking);
+    if (rsc_is_marked(marking, address >> marking->line_shift)) count--;
+    *runs = marking->runs + BLOCK_RUNS * rsc_marked_blocks(marking);
     rsc_marked_clear(marking);
-    *runs = marking->runs;
     marking->runs = 0;
     return count;
 }

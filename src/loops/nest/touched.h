@@ -20,7 +20,7 @@ void rsc_touched_free(struct rsc_touched *touched);
 int rsc_touched_add(struct rsc_touched *touched, uint32_t phase, uint32_t thread, int64_t from, int64_t to,
                     uint64_t runs);
 int rsc_touched_add_phase(struct rsc_touched *touched, uint32_t phase, uint64_t runs);
-/* The lines marked, without the one at `address`; none are marked afterwards. *runs: how many runs were marked. */
+/* The lines marked, without the one at `address`; none are marked afterwards. *runs: the time it took, in runs. */
 uint64_t rsc_touched_count(struct rsc_touched *touched, int64_t address, uint64_t *runs);
 
 #endif
