@@ -24,6 +24,7 @@
 #include "loops/model/loops_model.h"
 #include "loops/model/oracle.h"
 #include "loops/nest/distinct.h"
+#include "loops/nest/touched.h"
 #include "property/loop_totals.h"
 
 #define KERNELS_MAX 32
@@ -289,9 +290,60 @@ static void first_uses_of_many_lines(void **state) {
     }
 }
 
+/* The lines that all threads touch, and those of one, counted as those of windows are, where blocks of lines are full. */
+static void windows_of_many_lines(void **state) {
+    static const struct {
+        const char *name, *flags[2];
+    } of[] = {{"recursive_filter", {"-DW=1024", "-DH=2160"}}, {"correlations", {"-DM=600", "-DN=700"}}};
+    enum { THREADS = 4 };
+    struct rsc_error error;
+    (void)state;
+    if (rsc_c_source_check(&error) < 0) skip(); /* a build without libclang */
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        const struct rsc_c_options source = {.together = 1, .flags = of[k].flags, .flag_count = 2};
+        char path[600];
+        struct rsc_nest *nest;
+        struct rsc_plan *plan;
+        struct rsc_search *search;
+        struct rsc_touched *touched;
+        snprintf(path, sizeof path, "%s/loops/families/%s.c", RSC_TESTS_FOLDER, of[k].name);
+        struct rsc_loop_program *program = load(path, &source);
+        uint32_t region = program->region_count - 1;
+        assert_int_equal(rsc_nest_new(&nest, program, region, UINT32_MAX, 64, &error), 0);
+        assert_int_equal(rsc_plan_new(&plan, nest, THREADS, NULL, &error), 0);
+        assert_int_equal(rsc_search_new(&search, plan, &error), 0);
+        assert_int_equal(rsc_touched_new(&touched, search, 64, &error), 0);
+        assert_non_null(touched);
+        uint64_t *lines = calloc(nest->space_count + 1, sizeof *lines), cost;
+        struct rsc_distinct_picks *picks = calloc(nest->space_count + 1, sizeof *picks);
+        assert_true(lines && picks);
+        for (uint32_t t = 0; t <= THREADS; t++) { /* the last: all */
+            uint32_t thread = t < THREADS ? t : RSC_ALL_THREADS;
+            assert_int_equal(rsc_distinct_lines(search, thread, 64, 0, lines, picks, &error), 0);
+            for (uint32_t phase = 0; phase < nest->phase_count; phase++)
+                assert_int_equal(t < THREADS ? rsc_touched_add(touched, phase, t, 0, INT64_MAX / 2, UINT64_MAX)
+                                             : rsc_touched_add_phase(touched, phase, UINT64_MAX),
+                                 0);
+            uint64_t counted = rsc_touched_count(touched, picks->address[0], &cost) + 1,
+                     truth = rsc_distinct_sum(nest, lines);
+            if (counted != truth)
+                fail_msg("%s, thread %u: %llu lines counted, %llu touched", of[k].name, t, (unsigned long long)counted,
+                         (unsigned long long)truth);
+        }
+        free(lines);
+        free(picks);
+        rsc_touched_free(touched);
+        rsc_search_free(search);
+        rsc_plan_free(plan);
+        rsc_nest_free(nest);
+        rsc_loop_program_free(program);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_threads_have_work), cmocka_unit_test(totals_agree),
                                        cmocka_unit_test(first_uses_of_many_lines),
+                                       cmocka_unit_test(windows_of_many_lines),
                                        cmocka_unit_test(curves_are_those_of_enumeration)};
     return cmocka_run_group_tests(tests, read_kernels, free_kernels);
 }

@@ -370,21 +370,23 @@ static void touches_alike(struct rsc_crowd *crowd, const struct rsc_moment *mome
             crowd->reached[count++] =
                 (struct rsc_reached){fmin(rsc_crowd_reached(crowd, moment, u), crowd->length[u]), u};
     sort_descending(crowd->reached, count);
-    int64_t z = -2; /* the last touch at or before the place last searched */
+    double least = INFINITY; /* the place that is furthest back */
+    for (uint32_t i = 0; i < count; i++)
+        least = fmin(least, rsc_crowd_reached(crowd, moment, crowd->reached[i].thread));
+    int64_t z = INT64_MAX; /* the last touch at or before the place last searched */
+    int recent = 0; /* recent enough for a thread so far, and so for those further back */
     for (uint32_t i = 0; i < count; i++) {
         uint32_t thread = crowd->reached[i].thread;
         double reached = rsc_crowd_reached(crowd, moment, thread);
-        int64_t at = (int64_t)crowd->reached[i].place - 1, floor = place_floor(crowd, reached, best);
+        int64_t at = (int64_t)crowd->reached[i].place - 1;
         if (at < 0) break;
-        if (z < -1 || z > at) {
-            z = rsc_crowd_last(crowd, moment->phase, model, &alike, at, floor);
-            if (z < 0) {
-                z = -2; /* none that recent; an earlier one may serve a thread further back */
-                if (floor < 0) break;
-                continue;
-            }
+        if (z > at) {
+            z = rsc_crowd_last(crowd, moment->phase, model, &alike, at, place_floor(crowd, least, best));
+            recent = 0;
         }
-        keep_later(best, touch_of(crowd, moment, thread, reached, z));
+        if (z < 0) break;
+        recent |= z > place_floor(crowd, reached, best);
+        if (recent) keep_later(best, touch_of(crowd, moment, thread, reached, z));
     }
 }
 
