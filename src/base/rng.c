@@ -28,10 +28,14 @@ void rsc_rng_seed(struct rsc_rng *rng, uint64_t seed, uint64_t stream) {
 }
 
 uint64_t rsc_rng_geometric(struct rsc_rng *rng, double mean) {
-    if (!(mean > 1)) return 1;
-    if (mean > 0x1p53) mean = 0x1p53;
+    return mean > 1 ? rsc_rng_geometric_by(rng, rsc_rng_geometric_rate(mean)) : 1;
+}
+
+double rsc_rng_geometric_rate(double mean) { return rsc_portable_log1p(-1 / (mean > 0x1p53 ? 0x1p53 : mean)); }
+
+uint64_t rsc_rng_geometric_by(struct rsc_rng *rng, double rate) {
     double u = 1 - rsc_rng_double(rng); /* (0, 1] */
-    return 1 + (uint64_t)(rsc_portable_log(u) / rsc_portable_log1p(-1 / mean));
+    return 1 + (uint64_t)(rsc_portable_log(u) / rate);
 }
 
 /*

@@ -50,6 +50,9 @@ static inline double rsc_rng_double(struct rsc_rng *rng) { return (double)(rsc_r
 
 /* Number of trials including the first success: 1 or more, `mean` on average; mean is clipped to 1 .. 2^53. */
 uint64_t rsc_rng_geometric(struct rsc_rng *rng, double mean);
+/* The same for many of one mean, which is more than 1: what depends on the mean is computed once. */
+double rsc_rng_geometric_rate(double mean);
+uint64_t rsc_rng_geometric_by(struct rsc_rng *rng, double rate);
 
 /* Normal with mean 0 and variance 1. */
 double rsc_rng_normal(struct rsc_rng *rng);

@@ -55,29 +55,30 @@ struct rsc_crowd {
     struct rsc_timeline **drawn; /* [draws][phases]; NULL: not, or not yet */
     uint64_t runs_kept;
     double runs_max; /* bursty: phases of more runs use averages */
-    struct rsc_latest *latest;   /* [threads] */
+    int shares_draws; /* phases that are alike share a few draws: their time is the band's, where many phases are looked at */
+    struct rsc_latest *latest; /* [threads] */
 };
 
 /* Time and place of the point's own thread. */
 struct rsc_moment {
     uint32_t phase, segment, thread;
-    uint64_t number;    /* of this moment; 0: places are drawn again each time */
-    int64_t place;      /* in the phase */
-    double clock;       /* iid, drift: time of the phase; bursty: in bursts of any one thread */
-    double turn;        /* drift: the thread's turn in a round of all threads, 0..1 */
-    double end;         /* references of all threads before it, in the whole run */
+    uint64_t number; /* of this moment; 0: places are drawn again each time */
+    int64_t place; /* in the phase */
+    double clock; /* iid, drift: time of the phase; bursty: in bursts of any one thread */
+    double turn; /* drift: the thread's turn in a round of all threads, 0..1 */
+    double end; /* references of all threads before it, in the whole run */
     const struct rsc_timeline *timeline; /* of the phase, if it is drawn completely; else NULL */
-    int64_t time;       /* there: in the timeline */
+    int64_t time; /* there: in the timeline */
 };
 
 /* The result of a search. */
 struct rsc_touch {
     int found;
-    double ago;      /* in the interleaving's own time: comparable between touches of one moment */
-    double passed;   /* drift: time since then, if it is in a phase that is not drawn */
+    double ago; /* in the interleaving's own time: comparable between touches of one moment */
+    double passed; /* drift: time since then, if it is in a phase that is not drawn */
     double interval; /* references of all threads in between, the later one counted */
     uint32_t thread; /* of a touch by another thread in the same phase that is not drawn: which it is, */
-    int64_t place;   /* and its place then */
+    int64_t place; /* and its place then */
 };
 
 #define RSC_CROWD_RUNS \

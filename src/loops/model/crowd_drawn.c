@@ -15,6 +15,9 @@
 #define DRAW_SEED UINT64_C(0xD1B54A32D192ED03) /* apart from those of other phases */
 /* Runs kept, of all phases; past this, all are dropped and drawn again when needed. */
 #define RUNS_KEPT (UINT64_C(1) << 20)
+/* Draws shared by phases that are alike, and phases that these are looked for in. */
+#define SHARED_DRAWS 8u
+#define SHARED_AMONG 64u
 
 /* Whether the phase can be drawn from the threads' lengths alone. */
 static int worth_drawing(const struct rsc_crowd *crowd) {
@@ -41,6 +44,17 @@ void rsc_crowd_drawn_free(struct rsc_crowd *crowd) {
     free(crowd->latest);
 }
 
+/* Of phases in which each thread makes as many references, some of the first few, whose draws serve all of them. */
+static uint32_t phase_drawn(const struct rsc_crowd *crowd, uint32_t phase) {
+    const struct rsc_nest *nest = crowd->nest;
+    const struct rsc_nest_phase *range = &nest->phase[phase];
+    if (!crowd->shares_draws || range->count != 1) return phase;
+    uint32_t same = nest->segment[range->first].same, first = nest->segment[same].phase, count = 0, alike[SHARED_DRAWS];
+    for (uint32_t p = first; p < nest->phase_count && p < first + SHARED_AMONG && count < SHARED_DRAWS; p++)
+        if (nest->phase[p].count == 1 && nest->segment[nest->phase[p].first].same == same) alike[count++] = p;
+    return count ? alike[(uint64_t)(uint32_t)(phase * 0x9E3779B1u) * count >> 32] : phase;
+}
+
 const struct rsc_timeline *rsc_crowd_timeline(struct rsc_crowd *crowd, uint32_t phase) {
     const struct rsc_nest_phase *range = &crowd->nest->phase[phase];
     if (range->count == 1) { /* its chunks were assigned in a timeline: use that one */
@@ -48,6 +62,7 @@ const struct rsc_timeline *rsc_crowd_timeline(struct rsc_crowd *crowd, uint32_t 
         if (view && view->timeline) return view->timeline;
     }
     if (!worth_drawing(crowd)) return NULL;
+    phase = phase_drawn(crowd, phase);
     struct rsc_timeline **drawn = &crowd->drawn[(size_t)crowd->draw * crowd->nest->phase_count + phase];
     if (*drawn) return *drawn;
     if (crowd->runs_kept > RUNS_KEPT) drop_drawn(crowd);

@@ -260,7 +260,7 @@ int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_searc
     struct rsc_crowd *crowd = NULL;
     int status = rsc_crowd_new(&crowd, search, interleave, analysis->normal, analysis->options.line_bytes,
                                analysis->options.seed + search->plan->threads, error);
-    if (status >= 0 && every > 1) crowd->runs_max = BAND_RUNS;
+    if (status >= 0 && every > 1) crowd->runs_max = BAND_RUNS, crowd->shares_draws = 1;
     if (status >= 0 && every == 1) status = rsc_crowd_divide(crowd, error);
     if (status >= 0 && every == 1 && analysis->options.samples == RSC_LOOPS_SAMPLES_AUTO)
         status = look_where_it_matters(analysis, crowd, distinct, samples, error);

@@ -37,11 +37,12 @@ static int append(struct drawing *drawing, uint32_t thread, int64_t references) 
 static int draw_bursts(struct drawing *drawing, int64_t *left, uint32_t *active, double burst, struct rsc_rng *rng,
                        rsc_timeline_deal *deal, void *context) {
     uint32_t count = 0;
+    double rate = burst > 1 ? rsc_rng_geometric_rate(burst) : 0;
     for (uint32_t t = 0; t < drawing->timeline->threads; t++)
         if (left[t] > 0 || deal) active[count++] = t;
     while (count) {
         uint32_t place = count > 1 ? (uint32_t)rsc_rng_below(rng, count) : 0, thread = active[place];
-        int64_t turn = burst > 1 ? (int64_t)rsc_rng_geometric(rng, burst) : 1;
+        int64_t turn = burst > 1 ? (int64_t)rsc_rng_geometric_by(rng, rate) : 1;
         while (turn > 0) {
             if (!left[thread] && deal) left[thread] = deal(context, thread);
             if (!left[thread]) break;
