@@ -10,7 +10,9 @@
 #define POINTS_MAX (UINT64_C(1) << 28)
 
 void rsc_points_free(struct rsc_points *points) {
-    for (uint32_t r = 0; points->alone && r < points->reference_count; r++) rsc_nest_free(points->alone[r]);
+    for (uint32_t r = points->reference_count; points->alone && r--;) { /* neighbours may have the same one */
+        if (!r || points->alone[r] != points->alone[r - 1]) rsc_nest_free(points->alone[r]);
+    }
     free(points->alone);
     free(points->point);
     free(points->references);
@@ -125,7 +127,9 @@ int rsc_points_new(struct rsc_points *out, struct rsc_nest *nest, uint32_t regio
     double total = 0;
     if (wanted && counted.alone && counted.references) status = 0;
     for (uint32_t r = 0; r < references && status >= 0; r++) {
-        status = rsc_nest_new(&counted.alone[r], nest->program, region, r, line_bytes, error);
+        if (r && nest->reference[r]->parent == nest->reference[r - 1]->parent)
+            counted.alone[r] = counted.alone[r - 1]; /* they have equally many instances, in the same order */
+        else status = rsc_nest_new(&counted.alone[r], nest->program, region, r, line_bytes, error);
         for (uint32_t s = 0; status >= 0 && s < counted.alone[r]->segment_count; s++)
             counted.references[r] += (uint64_t)counted.alone[r]->segment[s].total;
         total += (double)counted.references[r];
