@@ -285,10 +285,15 @@ static void test_lengths_of_attached_runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_build), cmocka_unit_test(test_matched_by_names),
-        cmocka_unit_test(test_changes),    cmocka_unit_test(test_error_bars),
-        cmocka_unit_test(test_row_errors), cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_rules),      cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_same_build),
+        cmocka_unit_test(test_matched_by_names),
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_error_bars),
+        cmocka_unit_test(test_row_errors),
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_lengths_of_attached_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,8 @@ struct rsc_points {
     size_t count;
     uint64_t *references; /* instances of each reference in one run of the segments */
     uint32_t *first;      /* [reference_count + 1]: points are in order of reference */
-    struct rsc_nest **alone; /* owned, by reference: the nest that numbers its instances, one for neighbours; NULL for a further set */
+    struct rsc_nest **
+        alone; /* owned, by reference: the nest that numbers its instances, one for neighbours; NULL for a further set */
     uint32_t reference_count;
 };
 
