@@ -137,8 +137,12 @@ static int start(struct rsc_collector *collector, struct rsc_error *error) {
     free(command->words);
     free(command);
     if (status < 0) return status;
-    struct rsc_drain_window window = {request->skip, request->length, request->roi_marked,
-                                      request->roi_function != NULL, request->quantum ? request->quantum : QUANTUM};
+    struct rsc_drain_window window = {.skip = request->skip,
+                                      .length = request->length,
+                                      .marked = request->roi_marked,
+                                      .function = request->roi_function != NULL,
+                                      .quantum = request->quantum ? request->quantum : QUANTUM,
+                                      .fine = !request->quantum};
     rsc_drain_set_window(((struct rsc_ring_run *)collector->state)->drain, &window);
     return 0;
 }
@@ -174,8 +178,9 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
             facts,
             RSC_DETAIL
             "Valgrind ran one thread at a time, in the same order in every run; they are interleaved in turns of %llu "
-            "accesses (--quantum), except where they use the same data; --with qemu runs them at the same time",
-            (unsigned long long)(collector->request->quantum ? collector->request->quantum : QUANTUM));
+            "accesses (--quantum)%s, except where they use the same data; --with qemu runs them at the same time",
+            (unsigned long long)(collector->request->quantum ? collector->request->quantum : QUANTUM),
+            collector->request->quantum ? "" : ", or less where they write to one line");
     rsc_ring_run_warn(collector, facts, &stats);
     if (log_line(collector, text, "Max number of threads"))
         rsc_facts_add(facts,

@@ -44,7 +44,7 @@ static const char *order(struct rsc_turns *turns) {
 static void turns_have_the_length_asked_for(void **state) {
     (void)state;
     for (uint64_t quantum = 2; quantum <= 4; quantum += 2) {
-        struct rsc_turns *turns = rsc_turns_new(quantum);
+        struct rsc_turns *turns = rsc_turns_new(quantum, 0);
         assert_non_null(turns);
         for (int round = 0; round < 2; round++) {
             for (uint64_t i = 0; i < 4; i++) add(turns, 1, i, 10, 2);
@@ -56,9 +56,32 @@ static void turns_have_the_length_asked_for(void **state) {
     }
 }
 
+/* Writes to a line that both use end a turn: cells 0 to 15 are one; 40 and 80 are others. */
+static void turns_end_where_threads_write_to_one_line(void **state) {
+    struct rsc_turns *turns = rsc_turns_new(4, 1);
+    (void)state;
+    assert_non_null(turns);
+    for (int round = 0; round < 2; round++) {
+        for (uint64_t i = 0; i < 3; i++) add(turns, 1, i, 2, 1);
+        add(turns, 1, 3, 40, 1);
+        add(turns, 1, 4, 41, 1);
+        for (uint64_t i = 0; i < 3; i++) add(turns, 2, 10 + i, 4, 1);
+        add(turns, 2, 13, 80, 1);
+        assert_string_equal(order(turns), "0 10 1 11 2 12 3 4 13");
+    }
+    begin(turns, 1, 1); /* only read: the turn goes on */
+    assert_int_equal(rsc_turns_access(turns, 0, 4, 0), 0);
+    rsc_turns_end(turns, 1, 0);
+    add(turns, 1, 2, 40, 1);
+    add(turns, 2, 3, 4, 1);
+    add(turns, 2, 4, 80, 1);
+    assert_string_equal(order(turns), "1 2 3 4");
+    rsc_turns_free(turns);
+}
+
 /* Thread 2 uses in its second unit what thread 1 wrote in its last; and 1 overwrites what 2 read before. */
 static void the_same_data_keeps_its_order(void **state) {
-    struct rsc_turns *turns = rsc_turns_new(1);
+    struct rsc_turns *turns = rsc_turns_new(1, 0);
     (void)state;
     assert_non_null(turns);
     for (uint64_t i = 0; i < 3; i++) add(turns, 1, i, 10 + i, 1);
@@ -90,7 +113,7 @@ static void accesses_pass_in_turns(void **state) {
     } cases[] = {{4, "10 0 11 12 1 2"}, {1000000, "0 1 10 11 12 2"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct rsc_turns *turns = rsc_turns_new(cases[i].quantum);
+        struct rsc_turns *turns = rsc_turns_new(cases[i].quantum, 0);
         assert_non_null(turns);
         add_after(turns, 1, 0, 9); /* its accesses number 9, 5010 and 1,005,011 */
         add_after(turns, 1, 1, 5000);
@@ -137,7 +160,7 @@ static void random_rounds_could_have_run_so(void **state) {
     (void)state;
     srand(seed);
     for (int round = 0; round < 300; round++) {
-        struct rsc_turns *turns = rsc_turns_new(1 + (uint64_t)rand() % 6);
+        struct rsc_turns *turns = rsc_turns_new(1 + (uint64_t)rand() % 6, rand() % 2);
         struct rsc_turn_units units;
         uint32_t threads = 1 + (uint32_t)rand() % 5, thread = 0, taken = 0;
         assert_non_null(turns);
@@ -172,9 +195,8 @@ static void random_rounds_could_have_run_so(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(turns_have_the_length_asked_for),
-        cmocka_unit_test(the_same_data_keeps_its_order),
-        cmocka_unit_test(accesses_pass_in_turns),
+        cmocka_unit_test(turns_have_the_length_asked_for), cmocka_unit_test(turns_end_where_threads_write_to_one_line),
+        cmocka_unit_test(the_same_data_keeps_its_order),   cmocka_unit_test(accesses_pass_in_turns),
         cmocka_unit_test(random_rounds_could_have_run_so),
     };
     if (argc > 1) seed = (unsigned)strtoul(argv[1], NULL, 0);

@@ -52,6 +52,7 @@ struct rsc_drain_window {
     int marked; /* only between reusescope_begin() and reusescope_end() */
     int function; /* only while the function runs that the tool was given */
     uint64_t quantum; /* threads take turns of this many accesses; 0: in the order in which they ran */
+    int fine; /* turns end with a write to a line that other threads use too */
 };
 void rsc_drain_set_window(struct rsc_drain *drain, const struct rsc_drain_window *window);
 

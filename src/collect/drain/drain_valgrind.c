@@ -250,7 +250,7 @@ int rsc_reader_take_switch(struct rsc_drain *drain, struct rsc_drain_cursor *cur
     }
     if (!thread->known && (status = number_thread(drain, cursor, thread)) < 0) return status;
     if (reader->living > 1 && drain->window.quantum && !reader->turns &&
-        !(reader->turns = rsc_turns_new(drain->window.quantum)))
+        !(reader->turns = rsc_turns_new(drain->window.quantum, drain->window.fine)))
         return RSC_ENOMEM;
     rsc_reader_run_thread(cursor, thread);
     cursor->is_part = 0;

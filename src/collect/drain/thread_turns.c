@@ -12,13 +12,15 @@
 #define LINE_SHIFT 6   /* kept together by lines of 64: most accesses are near others */
 #define TABLE_BITS 15u /* lines of a round: half as many at most */
 #define WORDS_MOST (1u << 21)
+#define WRITTEN_MOST 4u /* lines that a unit wrote to and that are remembered */
 
 struct unit {
     uint32_t first_word, words;
     uint32_t first_wait, waits;
     uint64_t before; /* accesses that only have to pass */
     uint32_t accesses;
-    int goes_on;
+    uint16_t written[WRITTEN_MOST]; /* their places in the table */
+    uint8_t written_count, goes_on;
 };
 
 /* A unit must come after another thread's. */
@@ -45,11 +47,13 @@ struct cell {
 struct line {
     uint64_t key;
     uint32_t round;
+    uint16_t user; /* as in cells */
     struct cell cells[1 << (LINE_SHIFT - CELL_SHIFT)];
 };
 
 struct rsc_turns {
     uint64_t quantum;
+    int fine;
     struct turn_thread *threads;
     uint32_t thread_count;
     uint64_t *words;
@@ -66,10 +70,11 @@ struct rsc_turns {
     int has_before;   /* a unit of the round has accesses before it */
 };
 
-struct rsc_turns *rsc_turns_new(uint64_t quantum) {
+struct rsc_turns *rsc_turns_new(uint64_t quantum, int fine) {
     struct rsc_turns *turns = calloc(1, sizeof *turns);
     if (!turns) return NULL;
     turns->quantum = quantum;
+    turns->fine = fine;
     turns->round = 1;
     turns->lines = calloc(1u << TABLE_BITS, sizeof *turns->lines);
     turns->last = turns->lines;
@@ -172,6 +177,14 @@ static int use_cell(struct rsc_turns *turns, struct cell *cell, uint16_t self, u
     return status;
 }
 
+static void use_line(const struct rsc_turns *turns, struct line *line, uint16_t self, struct unit *unit, int is_write) {
+    const uint16_t place = (uint16_t)(line - turns->lines);
+    if (line->user != self) line->user = line->user ? MANY : self;
+    if (!is_write || unit->written_count == WRITTEN_MOST) return;
+    if (unit->written_count && unit->written[unit->written_count - 1] == place) return;
+    unit->written[unit->written_count++] = place;
+}
+
 int rsc_turns_access(struct rsc_turns *turns, uint64_t addr, uint32_t size, int is_write) {
     struct turn_thread *of = &turns->threads[turns->filling];
     const uint16_t self = (uint16_t)(turns->filling + 1);
@@ -183,6 +196,7 @@ int rsc_turns_access(struct rsc_turns *turns, uint64_t addr, uint32_t size, int 
     for (uint64_t cell = addr >> CELL_SHIFT; !status && cell <= last; cell++) {
         const uint64_t key = cell / per_line;
         if (line->key != key || line->round != turns->round) turns->last = line = line_of(turns, key);
+        if (turns->fine) use_line(turns, line, self, &of->units[of->count], is_write);
         status = use_cell(turns, &line->cells[cell % per_line], self, unit, is_write);
     }
     return status;
@@ -194,7 +208,7 @@ void rsc_turns_end(struct rsc_turns *turns, uint32_t words, int goes_on) {
     unit->words = words;
     turns->word_count += words;
     unit->waits = (uint32_t)(turns->wait_count - unit->first_wait);
-    unit->goes_on = goes_on;
+    unit->goes_on = goes_on != 0;
 }
 
 int rsc_turns_has(const struct rsc_turns *turns, uint32_t thread) {
@@ -259,6 +273,12 @@ static void pass_turns(struct rsc_turns *turns) {
         }
 }
 
+static int wrote_what_others_use(const struct rsc_turns *turns, const struct unit *unit) {
+    for (uint32_t i = 0; i < unit->written_count; i++)
+        if (turns->lines[unit->written[i]].user == MANY) return 1;
+    return 0;
+}
+
 /* Takes what the thread can do in this turn. Returns 0 if that is nothing. */
 static int take_units(struct rsc_turns *turns, struct turn_thread *of, struct rsc_turn_units *units) {
     *units = (struct rsc_turn_units){.thread = turns->turn};
@@ -278,6 +298,7 @@ static int take_units(struct rsc_turns *turns, struct turn_thread *of, struct rs
         units->count += next->words;
         turns->taken += next->accesses;
         turns->passed += next->accesses;
+        if (turns->taken < turns->quantum && wrote_what_others_use(turns, next)) turns->taken = turns->quantum;
     }
     return units->words != NULL;
 }

@@ -14,7 +14,8 @@
 
 struct rsc_turns;
 
-struct rsc_turns *rsc_turns_new(uint64_t quantum); /* accesses of a turn; NULL when out of memory */
+/* quantum: accesses of a turn. NULL when out of memory. */
+struct rsc_turns *rsc_turns_new(uint64_t quantum, int fine);
 void rsc_turns_free(struct rsc_turns *turns);
 
 /* Begins a unit of a thread, by a small number. Returns where its words go, `most` at most; NULL when out of memory. */

@@ -5,6 +5,9 @@
  * overwritten in the same block, flags that nobody reads). The program makes those accesses all the same. The linker
  * sends Valgrind's call of the optimiser here (--wrap): each load gets a hint with its address, which the optimiser
  * keeps; block_code.c records the hints and takes them out.
+ *
+ * It also unrolls short loops. Where there are threads, the parent interleaves them by blocks of code, which should be
+ * short: loops are left as they are from the second thread on.
  */
 #include <pub_tool_libcassert.h>
 #include <libvex_guest_amd64.h>
@@ -14,6 +17,9 @@
 #include "collect/valgrind/tool_state.h"
 
 #define GUEST(field) ((Int)offsetof(VexGuestAMD64State, guest_##field))
+
+/* Of Valgrind's core; its header is not packaged. */
+void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
 
 typedef IRExpr *(*specialise_fn)(const HChar *, IRExpr **, IRStmt **, Int);
 typedef Bool (*precise_fn)(Int, Int, VexRegisterUpdates);
@@ -62,6 +68,35 @@ static void hint_marker(IRSB *out, const IRStmt *mark) {
     }
 }
 
+static Int instructions_of(const IRSB *block) {
+    Int count = 0;
+    for (Int i = 0; i < block->stmts_used; i++) count += block->stmts[i]->tag == Ist_IMark;
+    return count;
+}
+
+/* ---- unrolled loops ---- */
+
+extern VexControl vex_control; /* VEX's copy of what was asked for at its start */
+
+static Addr unrolled[4096];
+static UInt unrolled_count; /* more than there is room for: not known which */
+
+void rsc_tool_stop_unrolling(void) {
+    const UInt room = sizeof unrolled / sizeof *unrolled;
+    if (!vex_control.iropt_unroll_thresh) return;
+    vex_control.iropt_unroll_thresh = 0;
+    if (unrolled_count > room) VG_(discard_translations)(0, ~0ull >> 1, "reusescope");
+    for (UInt i = 0; unrolled_count <= room && i < unrolled_count; i++)
+        VG_(discard_translations)(unrolled[i], 1, "reusescope");
+    unrolled_count = 0;
+}
+
+static void note_unrolled(Addr at) {
+    const UInt room = sizeof unrolled / sizeof *unrolled;
+    if (unrolled_count < room) unrolled[unrolled_count] = at;
+    if (unrolled_count <= room) unrolled_count++;
+}
+
 IRSB *__wrap_do_iropt_BB(IRSB *in, specialise_fn specialise, precise_fn precise, VexRegisterUpdates updates, Addr at,
                          VexArch arch) {
     if (!rsc_tool.recording) return __real_do_iropt_BB(in, specialise, precise, updates, at, arch);
@@ -80,5 +115,7 @@ IRSB *__wrap_do_iropt_BB(IRSB *in, specialise_fn specialise, precise_fn precise,
         gathers = is_gather((const UChar *)statement->Ist.IMark.addr, statement->Ist.IMark.len);
         hint_marker(out, statement);
     }
-    return __real_do_iropt_BB(out, specialise, precise, updates, at, arch);
+    out = __real_do_iropt_BB(out, specialise, precise, updates, at, arch);
+    if (instructions_of(out) > instructions_of(in)) note_unrolled(at);
+    return out;
 }

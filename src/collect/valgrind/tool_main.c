@@ -49,6 +49,11 @@ static void limit_blocks(ThreadId thread, Int most) {
 }
 
 /* Of several threads each runs for a short while; the parent interleaves them. */
+static void on_create(ThreadId parent, ThreadId child) {
+    rsc_schedule_create(parent, child);
+    if (parent) rsc_tool_stop_unrolling(); /* the first thread has none */
+}
+
 static void on_start(ThreadId thread, ULong blocks) {
     (void)blocks;
     if (!rsc_schedule_may_run(thread)) {
@@ -356,7 +361,7 @@ static void set_up(void) {
     VG_(needs_syscall_wrapper)(before_call, after_call);
     VG_(track_start_client_code)(on_start);
     VG_(track_stop_client_code)(on_stop);
-    VG_(track_pre_thread_ll_create)(rsc_schedule_create);
+    VG_(track_pre_thread_ll_create)(on_create);
     VG_(track_pre_deliver_signal)(on_signal);
     VG_(track_pre_thread_first_insn)(on_first_instruction);
     VG_(track_pre_thread_ll_exit)(on_thread_end);

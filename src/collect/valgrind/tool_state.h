@@ -121,6 +121,11 @@ IRSB *rsc_tool_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLa
                           const VexGuestExtents *extents, const VexArchInfo *machine, IRType guest_word,
                           IRType host_word);
 
+/* ---- keep_loads.c ---- */
+
+/* Drops translations of loops that were unrolled, and unrolls none from now on. Only between blocks of code. */
+void rsc_tool_stop_unrolling(void);
+
 /* ---- between keep_loads.c and block_code.c ---- */
 
 /*
