@@ -2,7 +2,8 @@
  * asm_runtime.h - the internal interface of the runtime that is linked into programs rebuilt
  * by `reusescope cc`. Its interface with the rebuilt code is asm_abi.h.
  *
- *   asm_runtime.c  the process: ring, modes, modules, fork; the thread: its countdown
+ *   asm_start.c    the process: its start, its ring, fork, attaching (asm_state.h)
+ *   asm_runtime.c  modes, modules; the thread: its countdown
  *   asm_registry.c modules and their tables
  *   asm_attach.c   how a program that runs already is asked to be watched
  *   asm_entry.c    calls from rebuilt code into C, preserving every register; markers
