@@ -355,22 +355,39 @@ static inline __attribute__((always_inline)) int take_event(struct rsc_attributi
 
 /* ---- tags ---- */
 
-/* The group of a pc in a call path, when it is not the one that followed that group last. UINT32_MAX: out of memory. */
+/* The group of a pc in a call path, looked up or made. UINT32_MAX: out of memory. */
+static uint32_t find_group(struct rsc_attribution *a, uint64_t pc, uint32_t node) {
+    int is_new = 0;
+    const uint32_t found = rsc_places_group(&a->places, &a->paths, pc, node, &is_new);
+    if (found == UINT32_MAX || !is_new) return found;
+    struct news_item *news = rsc_news_add(&a->news, NEWS_CODE);
+    if (!news) return UINT32_MAX;
+    news->pc = pc;
+    return found;
+}
+
+/* The same, when it is not the one that followed group `last` last; from now on it is. */
 static __attribute__((noinline)) uint32_t other_group(struct rsc_attribution *a, uint64_t pc, uint32_t node,
                                                       uint32_t last) {
     struct rsc_place_group *groups = a->places.groups, *before = &groups[last];
     const uint64_t line = pc >> RSC_CHUNK_BITS;
-    uint32_t found = before->next[1];
-    if (groups[found].line != line || groups[found].node != node || !found) {
-        int is_new = 0;
-        found = rsc_places_group(&a->places, &a->paths, pc, node, &is_new);
-        if (found == UINT32_MAX) return found;
-        struct news_item *news = is_new ? rsc_news_add(&a->news, NEWS_CODE) : NULL;
-        if (is_new && !news) return UINT32_MAX;
-        if (is_new) news->pc = pc;
+    const uint8_t hash = rsc_places_hash(line, node);
+    uint32_t k = 1, found = 0;
+    for (; k < RSC_GROUPS_NEXT; k++) {
+        found = before->next[k];
+        if (before->hash[k] == hash && groups[found].line == line && groups[found].node == node && found) break;
     }
-    before->next[1] = before->next[0];
+    if (k == RSC_GROUPS_NEXT) {
+        k--;
+        found = find_group(a, pc, node);
+        if (found == UINT32_MAX) return found;
+    }
+    for (; k; k--) {
+        before->next[k] = before->next[k - 1];
+        before->hash[k] = before->hash[k - 1];
+    }
     before->next[0] = found;
+    before->hash[0] = hash;
     return found;
 }
 

@@ -4,10 +4,10 @@
  * Code is cut into *chunks* of 64 bytes. A *group* is a chunk as reached by one call
  * path. The tag of an access is its group's number and the instruction's offset in
  * the chunk, so as long as a thread stays in a chunk and in a function its tags need
- * no lookup. Each group remembers the two groups that last followed it, which are
- * tried before the hash table.
+ * no lookup. Each group remembers the four groups that last followed it, which are
+ * tried before the hash table: the newest, then those of which eight bits of a hash fit.
  *
- * Memory is bounded, and used as code is: 28 bytes per group and a hash entry of up to
+ * Memory is bounded, and used as code is: 36 bytes per group and a hash entry of up to
  * 32, 256 bytes per chunk, 64 to 128 per instruction (its row in narrow_tally.h and
  * elsewhere). When there is no room for more groups, new ones are made without their call path;
  * when there is no room for more chunks or rows, places have none: see RSC_CODE_OTHER.
@@ -25,11 +25,19 @@
 /* The group of places without a number, the only tag of which is RSC_TAG_NONE. */
 #define RSC_GROUP_NONE 0u
 
+#define RSC_GROUPS_NEXT 4u
+
 struct rsc_place_group {
     uint64_t line; /* pc >> RSC_CHUNK_BITS */
     uint32_t node; /* call path */
-    uint32_t next[2]; /* the groups that followed last, newest first; RSC_GROUP_NONE at first */
+    uint32_t next[RSC_GROUPS_NEXT]; /* the groups that followed last, newest first; RSC_GROUP_NONE at first */
+    uint8_t hash[RSC_GROUPS_NEXT];  /* theirs: rsc_places_hash() */
 };
+_Static_assert(sizeof(struct rsc_place_group) == 32, "no group is in two cache lines");
+
+static inline uint8_t rsc_places_hash(uint64_t line, uint32_t node) {
+    return (uint8_t)(((uint32_t)line * 0x9E3779B1u + node * 0x85EBCA77u) >> 24);
+}
 
 struct rsc_places {
     struct rsc_place_group *groups; /* never moves: read while others are added. Owned */
