@@ -366,7 +366,23 @@ static uint32_t find_group(struct rsc_attribution *a, uint64_t pc, uint32_t node
     return found;
 }
 
-/* The same, when it is not the one that followed group `last` last; from now on it is. */
+/* Puts a group that is number k, 1 or more, of those that followed in front of the others. A loop would call memmove(). */
+static inline void put_first(struct rsc_place_group *group, uint32_t found, uint8_t hash, uint32_t k) {
+    if (k > 2) {
+        group->next[3] = group->next[2];
+        group->hash[3] = group->hash[2];
+    }
+    if (k > 1) {
+        group->next[2] = group->next[1];
+        group->hash[2] = group->hash[1];
+    }
+    group->next[1] = group->next[0];
+    group->hash[1] = group->hash[0];
+    group->next[0] = found;
+    group->hash[0] = hash;
+}
+
+/* As find_group(), when it is not the one that followed group `last` last; from now on it is. */
 static __attribute__((noinline)) uint32_t other_group(struct rsc_attribution *a, uint64_t pc, uint32_t node,
                                                       uint32_t last) {
     struct rsc_place_group *groups = a->places.groups, *before = &groups[last];
@@ -382,12 +398,7 @@ static __attribute__((noinline)) uint32_t other_group(struct rsc_attribution *a,
         found = find_group(a, pc, node);
         if (found == UINT32_MAX) return found;
     }
-    for (; k; k--) {
-        before->next[k] = before->next[k - 1];
-        before->hash[k] = before->hash[k - 1];
-    }
-    before->next[0] = found;
-    before->hash[0] = hash;
+    put_first(before, found, hash, k);
     return found;
 }
 
