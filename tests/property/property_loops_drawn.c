@@ -5,7 +5,8 @@
  * On trees drawn at random: a walk that was sent to a place goes on as one that got
  * there by itself; under a drawn interleaving every reference's interval is that of
  * the references replayed one by one in the order drawn, dynamic chunks dealt out
- * in it included; references between two uses of a line begin behind the earlier one;
+ * in it included; with drift, chunks go to the thread that is free first;
+ * references between two uses of a line begin behind the earlier one;
  * what windows see of a run that they hold whole is what an LRU
  * stack sees.
  */
@@ -228,6 +229,58 @@ static void drawn_intervals_are_exact(void **state) {
     assert_true(checked[3] > 10 && checked[4] > 10);
 }
 
+/*
+ * Drift: in the times drawn, each chunk goes to the thread that is free first, and begins when that has made its chunk
+ * before; places and times of a chunk lead to it.
+ */
+static void chunks_go_to_the_thread_that_is_free_first(void **state) {
+    (void)state;
+    static const char *const schedules[] = {"dynamic,1", "dynamic,3", "guided"};
+    long chunks_checked = 0, taken_out_of_turn = 0;
+    for (uint64_t seed = 900; seed < 1100; seed++) {
+        struct rsc_loop_program *program;
+        struct rsc_nest *nest;
+        struct rsc_plan *plan;
+        struct rsc_error error;
+        struct rsc_interleave drift;
+        uint32_t threads = 2 + (uint32_t)seed % 7;
+        if (!open_nest(seed, &program, &nest)) continue;
+        assert_int_equal(rsc_interleave_parse(&drift, "drift:300", &error), 0);
+        assert_int_equal(rsc_plan_new(&plan, nest, threads, schedules[seed % 3], &error), 0);
+        rsc_plan_deal_as(plan, &drift, seed);
+        for (uint32_t s = 0; s < nest->segment_count && s < 40; s++) {
+            const struct rsc_view *view = rsc_plan_view(plan, s);
+            uint32_t given[16] = {0}; /* chunks of each thread so far */
+            if (!view->begun) continue;
+            for (uint32_t c = 0; c < view->chunk_count; c++) {
+                uint32_t owner = view->owner[c], at = view->first[owner] + given[owner];
+                assert_int_equal(view->list[at], c);
+                for (uint32_t t = 0; t < view->threads; t++)
+                    assert_true(view->begun[at + owner] <= view->begun[view->first[t] + given[t] + t]);
+                given[owner]++;
+                taken_out_of_turn += owner != c % view->threads;
+                chunks_checked++;
+            }
+            for (uint32_t t = 0; t < view->threads; t++) {
+                int64_t length = rsc_view_length(view, t);
+                assert_int_equal(given[t], view->first[t + 1] - view->first[t]);
+                for (int64_t place = 0; place < length; place += 1 + length / 9) {
+                    struct rsc_view_chunk chunk = rsc_view_chunk_of(view, t, place);
+                    assert_true(chunk.before <= place && place < chunk.before + chunk.count && chunk.from < chunk.to);
+                    assert_int_equal(rsc_view_chunk_at(view, t, (chunk.from + chunk.to) / 2).before, chunk.before);
+                }
+                struct rsc_view_chunk behind = rsc_view_chunk_at(view, t, INFINITY);
+                assert_true(behind.before == length && !behind.count);
+            }
+        }
+        rsc_plan_free(plan);
+        rsc_nest_free(nest);
+        rsc_loop_program_free(program);
+    }
+    printf("%ld chunks, %ld out of turn\n", chunks_checked, taken_out_of_turn);
+    assert_true(chunks_checked > 1000 && taken_out_of_turn > 200);
+}
+
 /* ---- places ---- */
 
 /*
@@ -361,9 +414,11 @@ static void windows_see_what_a_stack_sees(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_walk_can_start_anywhere), cmocka_unit_test(points_are_all_instances),
-        cmocka_unit_test(drawn_intervals_are_exact), cmocka_unit_test(windows_begin_behind_the_last_use),
-        cmocka_unit_test(windows_see_what_a_stack_sees)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_walk_can_start_anywhere),
+                                       cmocka_unit_test(points_are_all_instances),
+                                       cmocka_unit_test(drawn_intervals_are_exact),
+                                       cmocka_unit_test(chunks_go_to_the_thread_that_is_free_first),
+                                       cmocka_unit_test(windows_begin_behind_the_last_use),
+                                       cmocka_unit_test(windows_see_what_a_stack_sees)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

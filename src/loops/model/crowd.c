@@ -56,7 +56,8 @@ void rsc_crowd_free(struct rsc_crowd *crowd) {
     free(crowd);
 }
 
-int rsc_crowd_divide(struct rsc_crowd *crowd, struct rsc_error *error) {
+int rsc_crowd_divide(struct rsc_crowd *crowd, struct rsc_plan *const *dealt, uint32_t dealings,
+                     struct rsc_error *error) {
     uint32_t phases = crowd->nest->phase_count, threads = crowd->plan->threads, draws = 1;
     if (threads == 1 || !phases) return 0;
     if (crowd->interleave->kind == RSC_INTERLEAVE_DRIFT) {
@@ -73,7 +74,17 @@ int rsc_crowd_divide(struct rsc_crowd *crowd, struct rsc_error *error) {
     free(crowd->drawn);
     crowd->drawn = drawn;
     crowd->draws = draws;
+    crowd->dealt = dealt;
+    crowd->dealings = dealings;
     return 0;
+}
+
+void rsc_crowd_take_draw(struct rsc_crowd *crowd, uint32_t draw) {
+    crowd->draw = draw;
+    struct rsc_plan *plan = crowd->dealings ? crowd->dealt[draw % crowd->dealings] : crowd->plan;
+    if (plan == crowd->plan) return;
+    crowd->plan = crowd->search->plan = plan;
+    crowd->phase = UINT32_MAX; /* threads have other lengths there */
 }
 
 /* ---- phases ---- */
@@ -215,10 +226,11 @@ static double running(struct rsc_crowd *crowd, const struct rsc_moment *moment, 
  * Drift: the time that a thread took for its `ago` references, and (as the interval) what `others` threads made in it:
  * while it is slow, all others make more.
  */
-static void pass_time(struct rsc_crowd *crowd, struct rsc_touch *touch, double others) {
+static void pass_time(struct rsc_crowd *crowd, uint32_t phase, struct rsc_touch *touch, double others) {
     struct rsc_chance *chance = &crowd->chance;
     double spread = sqrt(rsc_drift_variance(crowd->interleave, touch->ago));
-    touch->passed = fmax(touch->ago + spread * chance_normal(chance), 0);
+    touch->passed = touch->ago;
+    if (!rsc_crowd_is_dealt(crowd, phase)) touch->passed = fmax(touch->ago + spread * chance_normal(chance), 0);
     touch->interval = fmax(others * touch->passed + sqrt(others) * spread * chance_normal(chance), 0);
 }
 
@@ -238,8 +250,8 @@ struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_m
         touch.interval = k + chance_poisson(chance, touch.ago * (running(crowd, moment, touch.ago) - 1));
         break;
     case RSC_INTERLEAVE_DRIFT:
-        touch.ago = k;
-        pass_time(crowd, &touch, running(crowd, moment, k) - 1);
+        touch.ago = rsc_crowd_time_between(crowd, moment->phase, moment->thread, (double)place, (double)moment->place);
+        pass_time(crowd, moment->phase, &touch, running(crowd, moment, k) - 1);
         touch.interval += k;
         break;
     case RSC_INTERLEAVE_BURSTY: {
@@ -275,8 +287,7 @@ static struct rsc_touch touch_of(struct rsc_crowd *crowd, const struct rsc_momen
         touch.interval = made; /* completed once it is known to be the last touch */
         break;
     case RSC_INTERLEAVE_DRIFT:
-        touch.ago = reached - (double)z - 1;
-        if (touch.ago < 0) touch.ago = 0;
+        touch.ago = fmax(rsc_crowd_time_between(crowd, moment->phase, thread, (double)z + 1, reached), 0);
         touch.interval = k;
         break;
     case RSC_INTERLEAVE_BURSTY:
@@ -297,8 +308,8 @@ static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *momen
         touch->interval = k + chance_poisson(chance, ago * (running(crowd, moment, ago) - 1));
         break;
     case RSC_INTERLEAVE_DRIFT:
-        pass_time(crowd, touch, running(crowd, moment, ago) - 1);
-        touch->interval = 1 + floor(ago) + chance_round(chance, touch->interval);
+        pass_time(crowd, moment->phase, touch, running(crowd, moment, ago) - 1);
+        touch->interval = k + chance_round(chance, touch->interval);
         break;
     case RSC_INTERLEAVE_BURSTY: {
         /* The rest of that thread's burst, this thread's current burst, and all bursts between. */
@@ -316,12 +327,12 @@ static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *momen
 }
 
 /* A thread's touches before this place are almost certainly earlier than `than`. */
-static int64_t place_floor(const struct rsc_crowd *crowd, double reached, const struct rsc_touch *than) {
+static int64_t place_floor(struct rsc_crowd *crowd, double reached, const struct rsc_touch *than) {
     if (!than->found) return -1;
     double back, ago = than->ago;
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: back = ago + 5 * sqrt(ago) + 8; break;
-    case RSC_INTERLEAVE_DRIFT: back = ago + 2; break;
+    case RSC_INTERLEAVE_DRIFT: back = rsc_crowd_is_dealt(crowd, crowd->phase) ? 2 * ago + 8 : ago + 2; break;
     case RSC_INTERLEAVE_BURSTY: back = crowd->interleave->burst * (ago + 4 * sqrt(ago) + 4); break;
     default: back = reached < crowd->shortest ? ago / crowd->plan->threads + 2 : ago + 2; break;
     }
@@ -480,9 +491,13 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
     /* The thread that touches it last; without barriers in between, threads that are ahead end earlier. */
     int64_t best = -1;
     uint32_t latest = 0;
+    double time = -1;
+    int by_time = rsc_crowd_is_dealt(crowd, phase);
     for (uint32_t i = 0; i < crowd->sharer_count; i++) {
-        int64_t z = rsc_crowd_last(crowd, phase, crowd->sharer[i], target, INT64_MAX, best);
-        if (z > best) best = z, latest = crowd->sharer[i];
+        uint32_t thread = crowd->sharer[i];
+        int64_t z = rsc_crowd_last(crowd, phase, thread, target, INT64_MAX, by_time ? -1 : best);
+        double at = by_time && z >= 0 ? rsc_crowd_time_between(crowd, phase, thread, 0, (double)z) : (double)z;
+        if (at > time) best = z, latest = thread, time = at;
     }
     if (crowd->alike)
         for (uint32_t u = 0, tried = 0; u < threads && tried < 2; u++) {
@@ -514,7 +529,7 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         struct rsc_chance *chance = &crowd->chance;
         struct rsc_moment then = {.phase = phase, .place = best, .thread = latest};
         int iid = crowd->interleave->kind == RSC_INTERLEAVE_IID;
-        then.clock = iid ? chance_gamma(chance, (double)best + 1) : (double)best;
+        then.clock = iid ? chance_gamma(chance, (double)best + 1) : rsc_crowd_clock(crowd, phase, latest, (double)best);
         then.turn = iid ? 0 : chance_even(chance);
         after = crowd->total - (double)best - 1 - rsc_crowd_made_by_others(crowd, &then, then.clock + then.turn);
         if (after < 0) after = 0;

@@ -49,6 +49,8 @@ struct rsc_crowd {
     int64_t *from, *to; /* [threads]: places of a window */
     /* References are divided among several draws of the interleaving; those of one draw agree on it. */
     uint32_t draws, draw;    /* how many; that of the reference looked at */
+    struct rsc_plan *const *dealt; /* which threads get which chunks: plans of dealings draws; none: one for all */
+    uint32_t dealings;
     int by_draw;             /* whether that reference's last use depends on the draw */
     struct rsc_leads *leads; /* drift: of all draws; NULL: each reference has leads of its own */
     /* Phases whose interleaving is drawn completely. */
@@ -86,9 +88,15 @@ struct rsc_touch {
 int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struct rsc_interleave *interleave,
                   const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error);
 void rsc_crowd_free(struct rsc_crowd *crowd);
-/* Call before anything else: divides references among up to RSC_CROWD_DRAWS draws, if they have anything to share. */
+/*
+ * Call before anything else: divides references among up to RSC_CROWD_DRAWS draws, if they have anything to share. With
+ * `dealings` (if 0, the search's plan serves all) draw k has the plan dealt[k % dealings], which must outlive the crowd.
+ */
 #define RSC_CROWD_DRAWS 9u
-int rsc_crowd_divide(struct rsc_crowd *crowd, struct rsc_error *error);
+int rsc_crowd_divide(struct rsc_crowd *crowd, struct rsc_plan *const *dealt, uint32_t dealings,
+                     struct rsc_error *error);
+/* From now on references are of this draw. */
+void rsc_crowd_take_draw(struct rsc_crowd *crowd, uint32_t draw);
 
 /* crowd_moment.c */
 /* The place of each thread when all have made `time` references of a phase; drawn at random if not determined. */
@@ -97,6 +105,11 @@ void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int6
 struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_point *point);
 /* References another thread would have made in its phase if the phase were endless. */
 double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread);
+/* Drift: the clock when the thread is at `place`, and the time between two places if its pace is even in between. */
+double rsc_crowd_clock(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, double place);
+double rsc_crowd_time_between(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, double from, double to);
+/* Drift: whether threads take the phase's chunks in times that are drawn: their paces are known. */
+int rsc_crowd_is_dealt(struct rsc_crowd *crowd, uint32_t phase);
 /* References that the other threads have made at a moment whose clock is `clock`. */
 double rsc_crowd_made_by_others(struct rsc_crowd *crowd, const struct rsc_moment *moment, double clock);
 

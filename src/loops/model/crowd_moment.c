@@ -18,14 +18,62 @@ static double draw_lead(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread
                         rsc_drift_variance(crowd->interleave, crowd->longest), &crowd->chance);
 }
 
+/* Drift: the view whose chunks were given out in drawn times, if the phase has one. */
+static const struct rsc_view *dealt(struct rsc_crowd *crowd, uint32_t phase) {
+    const struct rsc_nest_phase *range = &crowd->nest->phase[phase];
+    if (crowd->interleave->kind != RSC_INTERLEAVE_DRIFT || range->count != 1) return NULL;
+    const struct rsc_view *view = rsc_plan_view(crowd->plan, range->first);
+    return view && view->begun ? view : NULL;
+}
+
+/* How far a walk whose both ends are known is from the line between them, `part` of the way: within a block it is even. */
+static double off_the_line(struct rsc_crowd *crowd, double references, double part) {
+    if (references <= rsc_drift_block(crowd->interleave)) return 0;
+    return sqrt(crowd->interleave->diffusion * references * part * (1 - part)) * chance_normal(&crowd->chance);
+}
+
+static double dealt_place(struct rsc_crowd *crowd, const struct rsc_view *view, uint32_t thread, double clock) {
+    if (thread >= view->threads) return 0;
+    struct rsc_view_chunk chunk = rsc_view_chunk_at(view, thread, clock);
+    double before = (double)chunk.before, count = (double)chunk.count;
+    if (!chunk.count) return before + fmax(clock - chunk.from, 0); /* as if there were more */
+    double part = fmin(fmax((clock - chunk.from) / (chunk.to - chunk.from), 0), 1);
+    return before + fmin(fmax(part * count + off_the_line(crowd, count, part), 0), count);
+}
+
+/* The time of a place, as if each chunk's pace were even. */
+static double even_time(const struct rsc_view *view, uint32_t thread, double place) {
+    double length = (double)rsc_view_length(view, thread);
+    if (place >= length) return rsc_view_chunk_at(view, thread, INFINITY).from + place - length;
+    struct rsc_view_chunk chunk = rsc_view_chunk_of(view, thread, (int64_t)place);
+    return chunk.from + (place - (double)chunk.before) / (double)chunk.count * (chunk.to - chunk.from);
+}
+
+double rsc_crowd_time_between(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, double from, double to) {
+    const struct rsc_view *view = dealt(crowd, phase);
+    return view ? even_time(view, thread, to) - even_time(view, thread, from) : to - from;
+}
+
+double rsc_crowd_clock(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, double place) {
+    const struct rsc_view *view = dealt(crowd, phase);
+    if (!view) return fmax(place - draw_lead(crowd, phase, thread, place), 0);
+    struct rsc_view_chunk chunk = rsc_view_chunk_of(view, thread, (int64_t)place);
+    double count = (double)chunk.count, part = (place - (double)chunk.before) / count;
+    return fmin(fmax(even_time(view, thread, place) + off_the_line(crowd, count, part), chunk.from), chunk.to);
+}
+
+int rsc_crowd_is_dealt(struct rsc_crowd *crowd, uint32_t phase) { return dealt(crowd, phase) != NULL; }
+
 static double draw_place(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
     struct rsc_chance *chance = &crowd->chance;
     double clock = moment->clock;
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: return chance_poisson(chance, clock);
     case RSC_INTERLEAVE_DRIFT: {
+        const struct rsc_view *view = dealt(crowd, moment->phase);
         double reached =
-            clock + draw_lead(crowd, moment->phase, thread, clock) + 1 + moment->turn - chance_even(chance);
+            view ? dealt_place(crowd, view, thread, clock) : clock + draw_lead(crowd, moment->phase, thread, clock);
+        reached += 1 + moment->turn - chance_even(chance);
         return reached > 0 ? reached : 0;
     }
     case RSC_INTERLEAVE_BURSTY: return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, clock));
@@ -42,11 +90,11 @@ double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *momen
 }
 
 double rsc_crowd_made_by_others(struct rsc_crowd *crowd, const struct rsc_moment *moment, double clock) {
-    if (crowd->longest > SHORT_PHASE) {
+    if (crowd->longest > SHORT_PHASE && !dealt(crowd, moment->phase)) {
         double own = clock < crowd->length[moment->thread] ? clock : crowd->length[moment->thread];
         return rsc_crowd_made(crowd, moment->phase, clock) - own;
     }
-    double sum = 0; /* the threads' ends are near: each thread's progress is drawn */
+    double sum = 0; /* each thread's progress is drawn: it has chunks of its own, or its end is near */
     for (uint32_t u = 0; u < crowd->plan->threads; u++) {
         if (u == moment->thread || crowd->length[u] <= 0) continue;
         double made = floor(rsc_crowd_reached(crowd, moment, u));
@@ -86,8 +134,7 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: clock = moment.clock = chance_gamma(chance, place + 1); break;
     case RSC_INTERLEAVE_DRIFT:
-        clock = moment.clock = place - draw_lead(crowd, moment.phase, moment.thread, place);
-        if (clock < 0) clock = moment.clock = 0;
+        clock = moment.clock = rsc_crowd_clock(crowd, moment.phase, moment.thread, place);
         moment.turn = chance_even(chance);
         break;
     case RSC_INTERLEAVE_BURSTY:

@@ -8,12 +8,11 @@
 #define KNOTS_MOST 32u
 #define KNOTS_LEAST 4u
 #define KEPT (UINT64_C(1) << 18) /* drawing them takes about a millisecond */
-#define PHASES_MOST 64u          /* more phases even out */
 
 int rsc_leads_new(struct rsc_leads **out, uint32_t draws, uint32_t phases, uint32_t threads, uint64_t seed) {
     *out = NULL;
     uint64_t walks = (uint64_t)draws * phases * threads, knots = walks ? KEPT / walks : 0;
-    if (knots < KNOTS_LEAST || phases > PHASES_MOST) return 0;
+    if (knots < KNOTS_LEAST || phases > RSC_LEADS_PHASES) return 0;
     if (knots > KNOTS_MOST) knots = KNOTS_MOST;
     struct rsc_leads *leads = calloc(1, sizeof *leads);
     if (!leads) return RSC_ENOMEM;

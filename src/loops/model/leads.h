@@ -20,6 +20,8 @@ struct rsc_leads {
     float *walk; /* [draws][phases][threads][knots]: at equal steps of its variance, in steps' standard deviations */
 };
 
+#define RSC_LEADS_PHASES 64u /* more phases even out */
+
 /* NULL in *out: there are too many threads and phases to keep. Returns 0 or RSC_ENOMEM. */
 int rsc_leads_new(struct rsc_leads **out, uint32_t draws, uint32_t phases, uint32_t threads, uint64_t seed);
 void rsc_leads_free(struct rsc_leads *leads);

@@ -31,6 +31,9 @@
 #define DRAWS_MOST 8u
 #define NEAR_SIZES 2u
 #define REPLAYED_AT_ONCE 1024u
+/* Chunks given out in all draws: some 3 ms. */
+#define DEALT_CHUNKS UINT64_C(32768)
+#define DEAL_SEED UINT64_C(0xA0761D6478BD642F) /* apart from those of segments */
 
 static int stopped(const struct rsc_loop_program *program) { return program->watch && program->watch->stopped; }
 
@@ -250,6 +253,31 @@ static int simulate_whole(struct rsc_loops_analysis *analysis, struct rsc_plan *
     return 0;
 }
 
+/*
+ * Which threads get which chunks depends on which comes first: plans of that, one for each of up to `most` draws of the
+ * interleaving, if they take little time; fewer, or none where it does not matter.
+ */
+static int deal(const struct rsc_loops_analysis *analysis, const struct rsc_plan *even,
+                const struct rsc_interleave *interleave, uint32_t most, struct rsc_plan **dealt, uint32_t *count,
+                struct rsc_error *error) {
+    struct rsc_nest *nest = analysis->nest;
+    uint64_t chunks = 1;
+    if (interleave->kind == RSC_INTERLEAVE_LOCKSTEP || !rsc_plan_has_dealing(even)) return 0;
+    for (uint32_t k = 0; k < most && (k + 1) * chunks <= DEALT_CHUNKS; k++) {
+        int status = rsc_plan_new(&dealt[k], nest, even->threads, analysis->options.schedule, error);
+        if (status < 0) return status;
+        *count = k + 1;
+        rsc_plan_deal_as(dealt[k], interleave, analysis->options.seed + k * DEAL_SEED);
+        if (nest->phase_count > RSC_LEADS_PHASES) break; /* they even out */
+        for (uint32_t s = 0; !k && s < nest->segment_count; s++) {
+            const struct rsc_view *view = rsc_plan_view(dealt[0], s);
+            if (!view) return nest->status;
+            chunks += view->chunk_count;
+        }
+    }
+    return 0;
+}
+
 static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                         const struct rsc_interleave *interleave, uint32_t every, double distinct, const uint64_t *size,
                         size_t sizes, struct rsc_loops_samples *samples, struct rsc_mrc_point *mrc,
@@ -257,19 +285,6 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
     int status;
     struct rsc_nest *nest = analysis->nest;
     struct rsc_windows windows = {0};
-    if ((interleave->kind == RSC_INTERLEAVE_BURSTY || interleave->kind == RSC_INTERLEAVE_IID) && !search->plan->deals &&
-        rsc_plan_has_dealing(search->plan)) { /* the assignment of chunks depends on which thread comes first */
-        struct rsc_plan *plan = NULL;
-        struct rsc_search *dealt = NULL;
-        status = rsc_plan_new(&plan, nest, search->plan->threads, analysis->options.schedule, error);
-        if (status >= 0) rsc_plan_deal_as(plan, interleave, analysis->options.seed);
-        if (status >= 0) status = rsc_search_new(&dealt, plan, error);
-        if (status >= 0)
-            status = sample_model(analysis, dealt, interleave, every, distinct, size, sizes, samples, mrc, error);
-        rsc_search_free(dealt);
-        rsc_plan_free(plan);
-        return status;
-    }
     if (interleave->kind == RSC_INTERLEAVE_RACETRACK) {
         status = rsc_loops_sample_racetrack(analysis, search->plan->threads, every, samples, error);
         samples->lines = distinct;
@@ -277,8 +292,15 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
             status = rsc_footprint_distances(samples->sample, samples->count, samples->references, samples->cold, NULL,
                                              0, 1);
     } else {
-        status = rsc_loops_sample_crowd(analysis, search, interleave, every, distinct, samples,
-                                        every == 1 ? &windows : NULL, error);
+        struct rsc_plan *even = search->plan, *dealt[RSC_CROWD_DRAWS] = {0};
+        uint32_t dealings = 0;
+        status = deal(analysis, even, interleave, every == 1 ? RSC_CROWD_DRAWS : 1, dealt, &dealings, error);
+        if (dealings) search->plan = dealt[0];
+        if (status >= 0)
+            status = rsc_loops_sample_crowd(analysis, search, interleave, every, distinct, samples,
+                                            every == 1 ? &windows : NULL, dealt, dealings, error);
+        search->plan = even;
+        for (uint32_t k = 0; k < dealings; k++) rsc_plan_free(dealt[k]);
     }
     struct rsc_chance chance = {0};
     rsc_rng_seed(&chance.rng, analysis->options.seed, 64);

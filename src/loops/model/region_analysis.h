@@ -76,11 +76,12 @@ size_t rsc_loops_grid(uint64_t lines, uint64_t *size);
 
 /*
  * Looks at every `every`-th point; 1: at as many as options.samples says. Fills distances. Uses `windows` too if not
- * NULL.
+ * NULL. With `dealings`, the search's plan is that of the draw looked at.
  */
 int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                            const struct rsc_interleave *interleave, uint32_t every, double distinct,
-                           struct rsc_loops_samples *samples, struct rsc_windows *windows, struct rsc_error *error);
+                           struct rsc_loops_samples *samples, struct rsc_windows *windows,
+                           struct rsc_plan *const *dealt, uint32_t dealings, struct rsc_error *error);
 /* References of all threads between the point and the last use of its line, the point counted; 0: it is the first. */
 double rsc_loops_interval(struct rsc_crowd *crowd, const struct rsc_point *point, struct rsc_moment *moment);
 /*
@@ -88,7 +89,7 @@ double rsc_loops_interval(struct rsc_crowd *crowd, const struct rsc_point *point
  * evenly over neighbouring points, and by another number than places are over those of a stratum.
  */
 static inline void rsc_loops_draw_as(struct rsc_crowd *crowd, size_t at) {
-    crowd->draw = (uint32_t)(fmod((double)at * 0.41421356237309503, 1) * crowd->draws);
+    rsc_crowd_take_draw(crowd, (uint32_t)(fmod((double)at * 0.41421356237309503, 1) * crowd->draws));
     rsc_rng_seed(&crowd->chance.rng, crowd->seed + 0x9E3779B97F4A7C15u * (at + 1), 61);
 }
 /* counted_lines.c: corrects the distances of long reuses by counts of some of them. Sample i is of point number at[i]. */

@@ -256,12 +256,13 @@ static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc
 
 int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                            const struct rsc_interleave *interleave, uint32_t every, double distinct,
-                           struct rsc_loops_samples *samples, struct rsc_windows *windows, struct rsc_error *error) {
+                           struct rsc_loops_samples *samples, struct rsc_windows *windows,
+                           struct rsc_plan *const *dealt, uint32_t dealings, struct rsc_error *error) {
     struct rsc_crowd *crowd = NULL;
     int status = rsc_crowd_new(&crowd, search, interleave, analysis->normal, analysis->options.line_bytes,
                                analysis->options.seed + search->plan->threads, error);
     if (status >= 0 && every > 1) crowd->runs_max = BAND_RUNS, crowd->shares_draws = 1;
-    if (status >= 0 && every == 1) status = rsc_crowd_divide(crowd, error);
+    if (status >= 0 && every == 1) status = rsc_crowd_divide(crowd, dealt, dealings, error);
     if (status >= 0 && every == 1 && analysis->options.samples == RSC_LOOPS_SAMPLES_AUTO)
         status = look_where_it_matters(analysis, crowd, distinct, samples, error);
     else if (status >= 0) {

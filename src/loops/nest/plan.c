@@ -6,15 +6,19 @@
  */
 #include "loops/nest/plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/search.h"
+#include "loops/model/interleave.h"
 
 #define CHUNKS_MAX (1u << 24)
 /* Most runs of a drawn interleaving for assigning chunks: about 2 ms. */
 #define DEALING_RUNS 65536.0
+/* Drift: most chunks whose times are drawn. */
+#define DEALING_CHUNKS 16384.0
 /* With runs of one reference the assignment evens out soon, and each of many short loops would be drawn again. */
 #define DEALING_REFERENCES 4096.0
 
@@ -53,7 +57,8 @@ void rsc_plan_schedule(const struct rsc_plan *plan, const struct rsc_nest_item *
 void rsc_plan_deal_as(struct rsc_plan *plan, const struct rsc_interleave *interleave, uint64_t seed) {
     plan->dealing = *interleave;
     plan->deal_seed = seed;
-    plan->deals = interleave->kind == RSC_INTERLEAVE_BURSTY || interleave->kind == RSC_INTERLEAVE_IID;
+    plan->deals = interleave->kind == RSC_INTERLEAVE_BURSTY || interleave->kind == RSC_INTERLEAVE_IID ||
+                  interleave->kind == RSC_INTERLEAVE_DRIFT;
 }
 
 int rsc_plan_has_dealing(const struct rsc_plan *plan) {
@@ -77,13 +82,11 @@ static int64_t work(const struct rsc_view *view, int64_t from, int64_t to) {
     return view->sums ? view->sums[to] - view->sums[from] : (to - from) * view->body;
 }
 
-/* A heap of threads by references made, then number. */
-static int before(const int64_t *made, uint32_t a, uint32_t b) {
-    return made[a] != made[b] ? made[a] < made[b] : a < b;
-}
+/* A heap of threads by references made (or the time of the last), then number. */
+static int before(const double *made, uint32_t a, uint32_t b) { return made[a] != made[b] ? made[a] < made[b] : a < b; }
 
-static void sift_down(uint32_t *heap, uint32_t count, const int64_t *made) {
-    for (uint32_t at = 0;;) {
+static void sift_down(uint32_t *heap, uint32_t count, const double *made, uint32_t at) {
+    for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= count) return;
         if (child + 1 < count && before(made, heap[child + 1], heap[child])) child++;
@@ -103,14 +106,14 @@ static int64_t chunk_length(const struct rsc_view *view, enum rsc_schedule sched
 
 /* Assigns chunks to the thread with the fewest references so far; static ones round-robin. */
 static int deal_evenly(struct rsc_view *view, enum rsc_schedule schedule) {
-    int64_t *made = calloc(view->threads, sizeof *made);
+    double *made = calloc(view->threads, sizeof *made);
     uint32_t *heap = malloc(view->threads * sizeof *heap);
     if (made && heap) {
         for (uint32_t i = 0; i < view->threads; i++) heap[i] = i;
         for (uint32_t c = 0; c < view->chunk_count; c++) {
             uint32_t owner = view->owner[c] = schedule == RSC_SCHEDULE_STATIC ? c % view->threads : heap[0];
-            made[owner] += work(view, view->start[c], view->start[c + 1]);
-            if (schedule != RSC_SCHEDULE_STATIC) sift_down(heap, view->threads, made);
+            made[owner] += (double)work(view, view->start[c], view->start[c + 1]);
+            if (schedule != RSC_SCHEDULE_STATIC) sift_down(heap, view->threads, made, 0);
         }
     }
     int status = made && heap ? 0 : RSC_ENOMEM;
@@ -147,11 +150,39 @@ static int deal_as_drawn(struct rsc_view *view, const struct rsc_plan *plan, uin
     return status;
 }
 
+/*
+ * Drift: each chunk takes a time that is drawn, and the thread that is free first takes the next one. begun[chunk], then
+ * begun[chunk_count + thread]: when it has no more.
+ */
+static int deal_as_drifting(struct rsc_view *view, const struct rsc_plan *plan, uint32_t segment, double *begun) {
+    struct rsc_rng rng;
+    uint32_t threads = view->threads, *heap = malloc(threads * sizeof *heap);
+    double *free_at = begun + view->chunk_count;
+    if (!heap) return RSC_ENOMEM;
+    rsc_rng_seed(&rng, plan->deal_seed + segment, 62);
+    for (uint32_t t = 0; t < threads; t++) {
+        free_at[t] = rsc_rng_double(&rng);
+        heap[t] = t;
+    }
+    for (uint32_t at = threads / 2; at-- > 0;) sift_down(heap, threads, free_at, at);
+    for (uint32_t c = 0; c < view->chunk_count; c++) {
+        uint32_t owner = view->owner[c] = heap[0];
+        double references = (double)work(view, view->start[c], view->start[c + 1]);
+        double took = references + sqrt(rsc_drift_variance(&plan->dealing, references)) * rsc_rng_normal(&rng);
+        begun[c] = free_at[owner];
+        free_at[owner] += fmax(took, references / 10);
+        sift_down(heap, threads, free_at, 0);
+    }
+    free(heap);
+    return 0;
+}
+
 /* Whether there are few enough runs to draw; with many bursts the assignment evens out. */
 static int draws_dealing(const struct rsc_view *view, const struct rsc_plan *plan, enum rsc_schedule schedule) {
     if (!plan->deals || schedule == RSC_SCHEDULE_STATIC) return 0;
     if (plan->dealing.kind == RSC_INTERLEAVE_IID) return (double)view->total <= DEALING_REFERENCES;
     double chunks = (double)view->trip / (double)view->chunk;
+    if (plan->dealing.kind == RSC_INTERLEAVE_DRIFT) return chunks <= DEALING_CHUNKS;
     return (double)view->total / plan->dealing.burst + chunks <= DEALING_RUNS;
 }
 
@@ -171,13 +202,18 @@ static int make_table(struct rsc_view *view, const struct rsc_plan *plan, enum r
     view->done = malloc((n + 1) * sizeof *view->done);
     view->made = malloc((n + 1) * sizeof *view->made);
     uint32_t *next = malloc(view->threads * sizeof *next);
+    int drawn = draws_dealing(view, plan, schedule), drifts = drawn && plan->dealing.kind == RSC_INTERLEAVE_DRIFT;
+    double *begun = drifts ? malloc((n + (size_t)view->threads) * sizeof *begun) : NULL;
+    if (drifts) view->begun = malloc((n + (size_t)view->threads) * sizeof *view->begun);
     int status = RSC_ENOMEM;
     if (!view->start || !view->owner || !view->turn || !view->first || !view->list || !view->done || !view->made ||
-        !next)
+        !next || (drifts && (!begun || !view->begun)))
         goto out;
     view->start[0] = 0;
     for (uint32_t c = 0; c < n; c++) view->start[c + 1] = view->start[c] + chunk_length(view, schedule, view->start[c]);
-    status = draws_dealing(view, plan, schedule) ? deal_as_drawn(view, plan, segment) : deal_evenly(view, schedule);
+    status = drifts  ? deal_as_drifting(view, plan, segment, begun)
+             : drawn ? deal_as_drawn(view, plan, segment)
+                     : deal_evenly(view, schedule);
     if (status < 0) goto out;
     for (uint32_t c = 0; c < n; c++) view->first[view->owner[c] + 1]++;
     for (uint32_t i = 0; i < view->threads; i++) view->first[i + 1] += view->first[i];
@@ -187,11 +223,14 @@ static int make_table(struct rsc_view *view, const struct rsc_plan *plan, enum r
         view->list[place] = c;
         view->turn[c] = place - view->first[owner];
         int first = place == view->first[owner];
+        if (drifts) view->begun[place + owner] = begun[c];
         uint32_t last = first ? 0 : view->list[place - 1];
         view->done[place] = first ? 0 : view->done[place - 1] + view->start[last + 1] - view->start[last];
         view->made[place] = first ? 0 : view->made[place - 1] + work(view, view->start[last], view->start[last + 1]);
     }
+    for (uint32_t t = 0; drifts && t < view->threads; t++) view->begun[view->first[t + 1] + t] = begun[n + t];
 out:
+    free(begun);
     free(next);
     return status;
 }
@@ -204,6 +243,7 @@ static void free_view(struct rsc_view *view) {
     free(view->list);
     free(view->done);
     free(view->made);
+    free(view->begun);
     rsc_timeline_free(view->timeline);
 }
 
@@ -384,6 +424,26 @@ int64_t rsc_view_find(const struct rsc_view *view, uint32_t thread, int64_t plac
     low = RSC_SEARCH(low + 1, high, i, made + view->sums[first + i] - view->sums[first] <= place) - 1;
     *rest = place - made - (view->sums[first + low] - view->sums[first]);
     return done + low;
+}
+
+static struct rsc_view_chunk chunk_at(const struct rsc_view *view, uint32_t thread, uint32_t place) {
+    const double *begun = view->begun + thread + place;
+    if (place == view->first[thread + 1])
+        return (struct rsc_view_chunk){begun[0], INFINITY, rsc_view_length(view, thread), 0};
+    uint32_t chunk = view->list[place];
+    return (struct rsc_view_chunk){begun[0], begun[1], view->made[place],
+                                   work(view, view->start[chunk], view->start[chunk + 1])};
+}
+
+struct rsc_view_chunk rsc_view_chunk_at(const struct rsc_view *view, uint32_t thread, double time) {
+    uint32_t end = view->first[thread + 1];
+    const double *begun = view->begun + thread;
+    return chunk_at(view, thread, RSC_SEARCH(view->first[thread] + 1, end + 1, i, begun[i] <= time) - 1);
+}
+
+struct rsc_view_chunk rsc_view_chunk_of(const struct rsc_view *view, uint32_t thread, int64_t place) {
+    if (view->first[thread] == view->first[thread + 1]) return chunk_at(view, thread, view->first[thread]);
+    return chunk_at(view, thread, chunk_place(view, thread, place, view->made));
 }
 
 /* ---- the whole ---- */

@@ -5,8 +5,8 @@
  * the first trip % T threads one iteration longer; with a chunk size, chunks
  * round-robin. Dynamic chunks go to the thread that has made the fewest references so
  * far (of several, the lowest number), as with equally fast threads; guided chunks
- * likewise, with libgomp's lengths; rsc_plan_deal_as() assigns them in a drawn
- * interleaving instead. Threads beyond a construct's num_threads do not take part in
+ * likewise, with libgomp's lengths; rsc_plan_deal_as() assigns them to the thread that
+ * is free first in a drawn interleaving instead. Threads beyond a construct's num_threads do not take part in
  * it.
  *
  * Places of a thread in a segment are counted from 0.
@@ -39,7 +39,9 @@ struct rsc_view {
     uint32_t *list;   /* chunks by owner, in order */
     int64_t *done;    /* [by list]: the owner's iterations before it */
     int64_t *made;    /* [by list]: the owner's references before it */
-    struct rsc_timeline *timeline; /* in which the chunks were assigned; NULL: not drawn */
+    struct rsc_timeline *timeline; /* iid, bursty: in which the chunks were assigned; NULL: not drawn */
+    double *begun; /* drift: when each chunk of list begins, in references of a thread of even pace, each thread's
+                      followed by when it has no more: thread t's from first[t] + t on; NULL: not drawn */
 };
 
 struct rsc_plan {
@@ -62,8 +64,8 @@ void rsc_plan_free(struct rsc_plan *plan);
 
 /*
  * From now on dynamic and guided chunks go to threads in the order of this
- * interleaving (bursty or iid), drawn once for all equivalent segments, if that takes
- * few draws. Call before any rsc_plan_view().
+ * interleaving (bursty, iid or drift), drawn once for all equivalent segments, if that
+ * takes few draws. Call before any rsc_plan_view().
  */
 void rsc_plan_deal_as(struct rsc_plan *plan, const struct rsc_interleave *interleave, uint64_t seed);
 /* Whether some loop that threads share is dynamic or guided. */
@@ -93,5 +95,17 @@ int64_t rsc_view_not_after(const struct rsc_view *view, uint32_t thread, int64_t
 /* References of the thread before its iteration m; the iteration m of a place, which is *rest references into it. */
 int64_t rsc_view_before(const struct rsc_view *view, uint32_t thread, int64_t m);
 int64_t rsc_view_find(const struct rsc_view *view, uint32_t thread, int64_t place, int64_t *rest);
+
+/*
+ * Of views that have `begun`: the thread's chunk that runs at a time, or that has its reference at `place`: the times
+ * of its begin and end, and the thread's references before it and in it. Behind the last chunk: it is empty and ends at
+ * INFINITY.
+ */
+struct rsc_view_chunk {
+    double from, to;
+    int64_t before, count;
+};
+struct rsc_view_chunk rsc_view_chunk_at(const struct rsc_view *view, uint32_t thread, double time);
+struct rsc_view_chunk rsc_view_chunk_of(const struct rsc_view *view, uint32_t thread, int64_t place);
 
 #endif
