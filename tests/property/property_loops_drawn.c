@@ -281,6 +281,70 @@ static void chunks_go_to_the_thread_that_is_free_first(void **state) {
     assert_true(chunks_checked > 1000 && taken_out_of_turn > 200);
 }
 
+/*
+ * Chunks given out as threads come, with drift: curves are near to the simulation, for columns of a triangle and for
+ * more chunks than are given out one by one.
+ */
+static void chunks_taken_as_threads_come_are_near(void **state) {
+    (void)state;
+    static const char triangle[] = "loops 1\n"
+                                   "array a 8 [150][150]\n"
+                                   "nest columns {\n"
+                                   "  for k = 0 to 149 {\n"
+                                   "    parallel { for j = k + 1 to 149 share static { for i = j to 149 {\n"
+                                   "      read a[i][k] read a[j][k] read a[i][j] write a[i][j] } } } } }\n";
+    static const char sliding[] = "loops 1\n"
+                                  "array x 8 [110000]\n"
+                                  "array y 8 [17000]\n"
+                                  "nest sliding {\n"
+                                  "  parallel { for i = 0 to 16999 share static {\n"
+                                  "    for j = 0 to 15 { read x[6 * i + 67 * j] } write y[i] } } }\n";
+    static const struct {
+        const char *text, *schedule;
+        uint32_t threads;
+        double bound;
+    } run[] = {{triangle, "dynamic", 64, 1.45}, {triangle, "guided", 64, 1.2}, {sliding, "dynamic", 16, 1.05}};
+    for (size_t s = 0; s < sizeof run / sizeof *run; s++) {
+        struct rsc_error error;
+        struct rsc_interleave drift;
+        struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
+        struct rsc_loop_program *program;
+        struct rsc_loops_analysis *analysis;
+        struct rsc_loops_result *result;
+        struct rsc_nest *nest;
+        struct rsc_plan *plan;
+        struct rsc_oracle truth;
+        double sum = 0, sizes = 0;
+        options.band = options.private_view = 0;
+        options.whole_limit = 0;
+        options.samples = 20000;
+        options.schedule = run[s].schedule;
+        assert_int_equal(rsc_interleave_parse(&drift, "drift", &error), 0);
+        assert_int_equal(rsc_loop_text_read(run[s].text, strlen(run[s].text), "chunks.loop", NULL, 0, &program, &error),
+                         0);
+        assert_int_equal(rsc_loop_layout(program, 64, &error), 0);
+        assert_int_equal(rsc_nest_new(&nest, program, 0, UINT32_MAX, 64, &error), 0);
+        assert_int_equal(rsc_plan_new(&plan, nest, run[s].threads, run[s].schedule, &error), 0);
+        assert_int_equal(rsc_oracle_run(&truth, plan, &drift, 64, 3, 0, NULL, NULL, &error), 0);
+        assert_int_equal(rsc_loops_analysis_new(&analysis, program, 0, &options, &error), 0);
+        assert_int_equal(rsc_loops_analyse(analysis, run[s].threads, &drift, &result, &error), 0);
+        for (size_t g = 0; g < result->mrc_count; g++) {
+            double ratio = rsc_oracle_miss_ratio(&truth, result->mrc[g].lines);
+            if (result->mrc[g].lines < 256 || result->mrc[g].lines > 1024) continue;
+            sum += fabs(log(result->mrc[g].miss_ratio / ratio));
+            sizes++;
+        }
+        printf("%s: a factor of %.2f on average\n", run[s].schedule, exp(sum / sizes));
+        assert_true(exp(sum / sizes) < run[s].bound);
+        rsc_loops_result_free(result);
+        rsc_loops_analysis_free(analysis);
+        rsc_oracle_free(&truth);
+        rsc_plan_free(plan);
+        rsc_nest_free(nest);
+        rsc_loop_program_free(program);
+    }
+}
+
 /* ---- places ---- */
 
 /*
@@ -418,6 +482,7 @@ int main(void) {
                                        cmocka_unit_test(points_are_all_instances),
                                        cmocka_unit_test(drawn_intervals_are_exact),
                                        cmocka_unit_test(chunks_go_to_the_thread_that_is_free_first),
+                                       cmocka_unit_test(chunks_taken_as_threads_come_are_near),
                                        cmocka_unit_test(windows_begin_behind_the_last_use),
                                        cmocka_unit_test(windows_see_what_a_stack_sees)};
     return cmocka_run_group_tests(tests, NULL, NULL);

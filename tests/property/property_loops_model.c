@@ -476,57 +476,6 @@ static void curves_are_near_where_caches_are(void **state) {
     assert_true(covered > 0.86 * sizes && covered < 0.94 * sizes);
 }
 
-/* Columns of a triangle, given out as threads come, with drift: the curve of all references is near to the simulation. */
-static void chunks_taken_as_threads_come_are_near(void **state) {
-    (void)state;
-    static const char text[] = "loops 1\n"
-                               "array a 8 [150][150]\n"
-                               "nest columns {\n"
-                               "  for k = 0 to 149 {\n"
-                               "    parallel { for j = k + 1 to 149 share static { for i = j to 149 {\n"
-                               "      read a[i][k] read a[j][k] read a[i][j] write a[i][j] } } } } }\n";
-    static const char *const schedules[] = {"dynamic", "guided"};
-    static const double bounds[] = {1.45, 1.2};
-    for (int s = 0; s < 2; s++) {
-        struct rsc_error error;
-        struct rsc_interleave drift;
-        struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
-        struct rsc_loop_program *program;
-        struct rsc_loops_analysis *analysis;
-        struct rsc_loops_result *result;
-        struct rsc_nest *nest;
-        struct rsc_plan *plan;
-        struct rsc_oracle truth;
-        double sum = 0, sizes = 0;
-        options.band = options.private_view = 0;
-        options.whole_limit = 0;
-        options.samples = 20000;
-        options.schedule = schedules[s];
-        assert_int_equal(rsc_interleave_parse(&drift, "drift", &error), 0);
-        assert_int_equal(rsc_loop_text_read(text, sizeof text - 1, "columns.loop", NULL, 0, &program, &error), 0);
-        assert_int_equal(rsc_loop_layout(program, 64, &error), 0);
-        assert_int_equal(rsc_nest_new(&nest, program, 0, UINT32_MAX, 64, &error), 0);
-        assert_int_equal(rsc_plan_new(&plan, nest, 64, schedules[s], &error), 0);
-        assert_int_equal(rsc_oracle_run(&truth, plan, &drift, 64, 3, 0, NULL, NULL, &error), 0);
-        assert_int_equal(rsc_loops_analysis_new(&analysis, program, 0, &options, &error), 0);
-        assert_int_equal(rsc_loops_analyse(analysis, 64, &drift, &result, &error), 0);
-        for (size_t g = 0; g < result->mrc_count; g++) {
-            double ratio = rsc_oracle_miss_ratio(&truth, result->mrc[g].lines);
-            if (result->mrc[g].lines < 256 || result->mrc[g].lines > 1024) continue;
-            sum += fabs(log(result->mrc[g].miss_ratio / ratio));
-            sizes++;
-        }
-        printf("%s: a factor of %.2f on average\n", schedules[s], exp(sum / sizes));
-        assert_true(exp(sum / sizes) < bounds[s]);
-        rsc_loops_result_free(result);
-        rsc_loops_analysis_free(analysis);
-        rsc_oracle_free(&truth);
-        rsc_plan_free(plan);
-        rsc_nest_free(nest);
-        rsc_loop_program_free(program);
-    }
-}
-
 /*
  * As asked, small regions are simulated: lockstep is the simulation, every other interleaving is as near to one more
  * draw as draws are to each other.
@@ -644,7 +593,6 @@ int main(void) {
                                        cmocka_unit_test(totals_agree),
                                        cmocka_unit_test(curves_are_near_the_simulation),
                                        cmocka_unit_test(curves_are_near_where_caches_are),
-                                       cmocka_unit_test(chunks_taken_as_threads_come_are_near),
                                        cmocka_unit_test(small_regions_are_simulated),
                                        cmocka_unit_test(sizes_between_bins_are_exact),
                                        cmocka_unit_test(samples_are_as_many_as_asked_for),

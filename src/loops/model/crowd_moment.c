@@ -9,10 +9,16 @@
 
 /* Phases with fewer references per thread than this are computed thread by thread. */
 #define SHORT_PHASE 64.0
+#define EVEN 12.0 /* the square of a length, by the variance of a place drawn evenly from it */
 
 /* Drift: how far a thread is ahead of the clock when that is `clock`. */
 static double draw_lead(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, double clock) {
-    double variance = rsc_drift_variance(crowd->interleave, clock);
+    const struct rsc_nest_phase *range = &crowd->nest->phase[phase];
+    const struct rsc_view *view = range->count == 1 ? rsc_plan_view(crowd->plan, range->first) : NULL;
+    double variance = rsc_drift_variance(crowd->interleave, clock), chunk = view ? view->comes_after : 0;
+    if (chunk > 0 &&
+        variance > chunk * chunk / EVEN) /* who is ahead takes more chunks: it may be anywhere in its own */
+        return chunk * (chance_even(&crowd->chance) - 0.5);
     if (!crowd->leads) return sqrt(variance) * chance_normal(&crowd->chance);
     return rsc_leads_at(crowd->leads, crowd->draw, phase, thread, variance,
                         rsc_drift_variance(crowd->interleave, crowd->longest), &crowd->chance);

@@ -281,6 +281,8 @@ const struct rsc_view *rsc_plan_view(struct rsc_plan *plan, uint32_t segment) {
     }
     if (chunk > (uint64_t)view->trip && view->trip) chunk = (uint64_t)view->trip;
     view->chunk = (int64_t)chunk;
+    if (schedule == RSC_SCHEDULE_DYNAMIC && view->trip)
+        view->comes_after = (double)view->total * (double)chunk / (double)view->trip;
     if (!chunk) view->split = RSC_SPLIT_BLOCK;
     else if (!view->sums && schedule != RSC_SCHEDULE_GUIDED && !draws_dealing(view, plan, schedule))
         view->split = RSC_SPLIT_CYCLIC; /* even work: dynamic is round-robin too */

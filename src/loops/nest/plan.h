@@ -28,17 +28,18 @@ struct rsc_view {
     int64_t total;    /* references of a whole run */
     enum rsc_split split;
     int64_t trip, chunk;
-    int64_t body;        /* references per iteration, if all are equal */
+    double comes_after; /* dynamic: references of a chunk on average, after which a thread comes for the next; 0: not */
+    int64_t body; /* references per iteration, if all are equal */
     const int64_t *sums; /* else: running sums over all iterations; the nest's */
     /* RSC_SPLIT_TABLE */
     uint32_t chunk_count;
-    int64_t *start;   /* [chunk_count + 1] */
-    uint32_t *owner;  /* [chunk_count] */
-    uint32_t *turn;   /* [chunk_count]: its number among the owner's */
-    uint32_t *first;  /* [threads + 1]: each thread's part of list */
-    uint32_t *list;   /* chunks by owner, in order */
-    int64_t *done;    /* [by list]: the owner's iterations before it */
-    int64_t *made;    /* [by list]: the owner's references before it */
+    int64_t *start; /* [chunk_count + 1] */
+    uint32_t *owner; /* [chunk_count] */
+    uint32_t *turn; /* [chunk_count]: its number among the owner's */
+    uint32_t *first; /* [threads + 1]: each thread's part of list */
+    uint32_t *list; /* chunks by owner, in order */
+    int64_t *done; /* [by list]: the owner's iterations before it */
+    int64_t *made; /* [by list]: the owner's references before it */
     struct rsc_timeline *timeline; /* iid, bursty: in which the chunks were assigned; NULL: not drawn */
     double *begun; /* drift: when each chunk of list begins, in references of a thread of even pace, each thread's
                       followed by when it has no more: thread t's from first[t] + t on; NULL: not drawn */
@@ -54,7 +55,7 @@ struct rsc_plan {
     int deals;
     uint64_t deal_seed;
     struct rsc_view *view; /* by segment; filled only for the first of equivalent segments (`same`) */
-    double *phase_start;   /* [phase_count + 1]: references of all threads before it */
+    double *phase_start; /* [phase_count + 1]: references of all threads before it */
 };
 
 /* `schedule` may be NULL. The nest must outlive the plan. */
