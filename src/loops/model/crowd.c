@@ -7,6 +7,8 @@
 #include "base/fail.h"
 #include "loops/model/interleave.h"
 
+#define DRAWS_LEAST 4u /* fewer say too little about how they differ */
+
 int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struct rsc_interleave *interleave,
                   const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error) {
     struct rsc_crowd *crowd = calloc(1, sizeof *crowd);
@@ -66,7 +68,7 @@ int rsc_crowd_divide(struct rsc_crowd *crowd, struct rsc_plan *const *dealt, uin
         if (crowd->leads) draws = RSC_CROWD_DRAWS;
     } else if (crowd->interleave->kind == RSC_INTERLEAVE_BURSTY) {
         double runs = crowd->plan->phase_start[phases] / crowd->interleave->burst + (double)phases * threads;
-        draws = (uint32_t)fmax(fmin(crowd->runs_max / runs, RSC_CROWD_DRAWS), 1);
+        if (crowd->runs_max >= DRAWS_LEAST * runs) draws = (uint32_t)fmin(crowd->runs_max / runs, RSC_CROWD_DRAWS);
     }
     if (draws == 1) return 0;
     struct rsc_timeline **drawn = calloc((size_t)draws * phases, sizeof *drawn);
@@ -110,6 +112,11 @@ void rsc_crowd_look_at(struct rsc_crowd *crowd, uint32_t phase) {
     if (before == phase) return;
     crowd->phase = phase;
     if (before != UINT32_MAX && phases_alike(crowd->nest, before, phase)) return;
+    const struct rsc_nest_phase *range = &crowd->nest->phase[phase];
+    int drifts = crowd->interleave->kind == RSC_INTERLEAVE_DRIFT && range->count == 1;
+    const struct rsc_view *view = drifts ? rsc_plan_view(crowd->plan, range->first) : NULL;
+    crowd->given_out = view && view->begun ? view : NULL;
+    crowd->chunk = view ? view->comes_after : 0;
     crowd->shortest = INFINITY;
     crowd->longest = crowd->total = 0;
     for (uint32_t t = 0; t < crowd->plan->threads; t++) {
@@ -226,11 +233,11 @@ static double running(struct rsc_crowd *crowd, const struct rsc_moment *moment, 
  * Drift: the time that a thread took for its `ago` references, and (as the interval) what `others` threads made in it:
  * while it is slow, all others make more.
  */
-static void pass_time(struct rsc_crowd *crowd, uint32_t phase, struct rsc_touch *touch, double others) {
+static void pass_time(struct rsc_crowd *crowd, struct rsc_touch *touch, double others) {
     struct rsc_chance *chance = &crowd->chance;
     double spread = sqrt(rsc_drift_variance(crowd->interleave, touch->ago));
     touch->passed = touch->ago;
-    if (!rsc_crowd_is_dealt(crowd, phase)) touch->passed = fmax(touch->ago + spread * chance_normal(chance), 0);
+    if (!crowd->given_out) touch->passed = fmax(touch->ago + spread * chance_normal(chance), 0);
     touch->interval = fmax(others * touch->passed + sqrt(others) * spread * chance_normal(chance), 0);
 }
 
@@ -244,14 +251,15 @@ struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_m
         return touch;
     }
     double k = (double)(moment->place - place), others;
+    rsc_crowd_look_at(crowd, moment->phase);
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID:
         touch.ago = chance_gamma(chance, k);
         touch.interval = k + chance_poisson(chance, touch.ago * (running(crowd, moment, touch.ago) - 1));
         break;
     case RSC_INTERLEAVE_DRIFT:
-        touch.ago = rsc_crowd_time_between(crowd, moment->phase, moment->thread, (double)place, (double)moment->place);
-        pass_time(crowd, moment->phase, &touch, running(crowd, moment, k) - 1);
+        touch.ago = rsc_crowd_time_between(crowd, moment->thread, (double)place, (double)moment->place);
+        pass_time(crowd, &touch, running(crowd, moment, k) - 1);
         touch.interval += k;
         break;
     case RSC_INTERLEAVE_BURSTY: {
@@ -287,7 +295,7 @@ static struct rsc_touch touch_of(struct rsc_crowd *crowd, const struct rsc_momen
         touch.interval = made; /* completed once it is known to be the last touch */
         break;
     case RSC_INTERLEAVE_DRIFT:
-        touch.ago = fmax(rsc_crowd_time_between(crowd, moment->phase, thread, (double)z + 1, reached), 0);
+        touch.ago = fmax(rsc_crowd_time_between(crowd, thread, (double)z + 1, reached), 0);
         touch.interval = k;
         break;
     case RSC_INTERLEAVE_BURSTY:
@@ -308,7 +316,7 @@ static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *momen
         touch->interval = k + chance_poisson(chance, ago * (running(crowd, moment, ago) - 1));
         break;
     case RSC_INTERLEAVE_DRIFT:
-        pass_time(crowd, moment->phase, touch, running(crowd, moment, ago) - 1);
+        pass_time(crowd, touch, running(crowd, moment, ago) - 1);
         touch->interval = k + chance_round(chance, touch->interval);
         break;
     case RSC_INTERLEAVE_BURSTY: {
@@ -327,12 +335,12 @@ static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *momen
 }
 
 /* A thread's touches before this place are almost certainly earlier than `than`. */
-static int64_t place_floor(struct rsc_crowd *crowd, double reached, const struct rsc_touch *than) {
+static int64_t place_floor(const struct rsc_crowd *crowd, double reached, const struct rsc_touch *than) {
     if (!than->found) return -1;
     double back, ago = than->ago;
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: back = ago + 5 * sqrt(ago) + 8; break;
-    case RSC_INTERLEAVE_DRIFT: back = rsc_crowd_is_dealt(crowd, crowd->phase) ? 2 * ago + 8 : ago + 2; break;
+    case RSC_INTERLEAVE_DRIFT: back = crowd->given_out ? 2 * ago + 8 : ago + 2; break;
     case RSC_INTERLEAVE_BURSTY: back = crowd->interleave->burst * (ago + 4 * sqrt(ago) + 4); break;
     default: back = reached < crowd->shortest ? ago / crowd->plan->threads + 2 : ago + 2; break;
     }
@@ -492,11 +500,11 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
     int64_t best = -1;
     uint32_t latest = 0;
     double time = -1;
-    int by_time = rsc_crowd_is_dealt(crowd, phase);
+    int by_time = crowd->given_out != NULL;
     for (uint32_t i = 0; i < crowd->sharer_count; i++) {
         uint32_t thread = crowd->sharer[i];
         int64_t z = rsc_crowd_last(crowd, phase, thread, target, INT64_MAX, by_time ? -1 : best);
-        double at = by_time && z >= 0 ? rsc_crowd_time_between(crowd, phase, thread, 0, (double)z) : (double)z;
+        double at = by_time && z >= 0 ? rsc_crowd_time_between(crowd, thread, 0, (double)z) : (double)z;
         if (at > time) best = z, latest = thread, time = at;
     }
     if (crowd->alike)

@@ -33,25 +33,27 @@ struct rsc_crowd {
     uint32_t phase;
     double *length; /* [threads] */
     double shortest, longest, total;
+    const struct rsc_view *given_out; /* drift: its view, if chunks go to threads in drawn times (`begun`); else NULL */
+    double chunk; /* drift: references of one of its dynamic chunks; 0: it has none */
     /* Threads that can touch a target. */
     uint32_t *stamp, now;
     uint32_t *sharer, sharer_count;
-    int alike;      /* some references touch it at the same places in every thread */
+    int alike; /* some references touch it at the same places in every thread */
     struct rsc_reached { /* [threads]: sorted by place */
         double place;
         uint32_t thread;
     } *reached;
-    uint64_t moments;   /* so far */
+    uint64_t moments; /* so far */
     struct rsc_placed { /* [threads]: where each is at the moment last asked about, drawn once for each moment */
         uint64_t moment;
         double place;
     } *placed;
     int64_t *from, *to; /* [threads]: places of a window */
     /* References are divided among several draws of the interleaving; those of one draw agree on it. */
-    uint32_t draws, draw;    /* how many; that of the reference looked at */
+    uint32_t draws, draw; /* how many; that of the reference looked at */
     struct rsc_plan *const *dealt; /* which threads get which chunks: plans of dealings draws; none: one for all */
     uint32_t dealings;
-    int by_draw;             /* whether that reference's last use depends on the draw */
+    int by_draw; /* whether that reference's last use depends on the draw */
     struct rsc_leads *leads; /* drift: of all draws; NULL: each reference has leads of its own */
     /* Phases whose interleaving is drawn completely. */
     struct rsc_timeline **drawn; /* [draws][phases]; NULL: not, or not yet */
@@ -105,11 +107,9 @@ void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int6
 struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_point *point);
 /* References another thread would have made in its phase if the phase were endless. */
 double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread);
-/* Drift: the clock when the thread is at `place`, and the time between two places if its pace is even in between. */
+/* Drift, in the current phase: the clock when the thread is at `place`; the time between two, if its pace is even. */
 double rsc_crowd_clock(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, double place);
-double rsc_crowd_time_between(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, double from, double to);
-/* Drift: whether threads take the phase's chunks in times that are drawn: their paces are known. */
-int rsc_crowd_is_dealt(struct rsc_crowd *crowd, uint32_t phase);
+double rsc_crowd_time_between(const struct rsc_crowd *crowd, uint32_t thread, double from, double to);
 /* References that the other threads have made at a moment whose clock is `clock`. */
 double rsc_crowd_made_by_others(struct rsc_crowd *crowd, const struct rsc_moment *moment, double clock);
 

@@ -13,23 +13,13 @@
 
 /* Drift: how far a thread is ahead of the clock when that is `clock`. */
 static double draw_lead(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, double clock) {
-    const struct rsc_nest_phase *range = &crowd->nest->phase[phase];
-    const struct rsc_view *view = range->count == 1 ? rsc_plan_view(crowd->plan, range->first) : NULL;
-    double variance = rsc_drift_variance(crowd->interleave, clock), chunk = view ? view->comes_after : 0;
+    double variance = rsc_drift_variance(crowd->interleave, clock), chunk = crowd->chunk;
     if (chunk > 0 &&
         variance > chunk * chunk / EVEN) /* who is ahead takes more chunks: it may be anywhere in its own */
         return chunk * (chance_even(&crowd->chance) - 0.5);
     if (!crowd->leads) return sqrt(variance) * chance_normal(&crowd->chance);
     return rsc_leads_at(crowd->leads, crowd->draw, phase, thread, variance,
                         rsc_drift_variance(crowd->interleave, crowd->longest), &crowd->chance);
-}
-
-/* Drift: the view whose chunks were given out in drawn times, if the phase has one. */
-static const struct rsc_view *dealt(struct rsc_crowd *crowd, uint32_t phase) {
-    const struct rsc_nest_phase *range = &crowd->nest->phase[phase];
-    if (crowd->interleave->kind != RSC_INTERLEAVE_DRIFT || range->count != 1) return NULL;
-    const struct rsc_view *view = rsc_plan_view(crowd->plan, range->first);
-    return view && view->begun ? view : NULL;
 }
 
 /* How far a walk whose both ends are known is from the line between them, `part` of the way: within a block it is even. */
@@ -55,20 +45,18 @@ static double even_time(const struct rsc_view *view, uint32_t thread, double pla
     return chunk.from + (place - (double)chunk.before) / (double)chunk.count * (chunk.to - chunk.from);
 }
 
-double rsc_crowd_time_between(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, double from, double to) {
-    const struct rsc_view *view = dealt(crowd, phase);
+double rsc_crowd_time_between(const struct rsc_crowd *crowd, uint32_t thread, double from, double to) {
+    const struct rsc_view *view = crowd->given_out;
     return view ? even_time(view, thread, to) - even_time(view, thread, from) : to - from;
 }
 
 double rsc_crowd_clock(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, double place) {
-    const struct rsc_view *view = dealt(crowd, phase);
+    const struct rsc_view *view = crowd->given_out;
     if (!view) return fmax(place - draw_lead(crowd, phase, thread, place), 0);
     struct rsc_view_chunk chunk = rsc_view_chunk_of(view, thread, (int64_t)place);
     double count = (double)chunk.count, part = (place - (double)chunk.before) / count;
     return fmin(fmax(even_time(view, thread, place) + off_the_line(crowd, count, part), chunk.from), chunk.to);
 }
-
-int rsc_crowd_is_dealt(struct rsc_crowd *crowd, uint32_t phase) { return dealt(crowd, phase) != NULL; }
 
 static double draw_place(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
     struct rsc_chance *chance = &crowd->chance;
@@ -76,7 +64,7 @@ static double draw_place(struct rsc_crowd *crowd, const struct rsc_moment *momen
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: return chance_poisson(chance, clock);
     case RSC_INTERLEAVE_DRIFT: {
-        const struct rsc_view *view = dealt(crowd, moment->phase);
+        const struct rsc_view *view = crowd->given_out;
         double reached =
             view ? dealt_place(crowd, view, thread, clock) : clock + draw_lead(crowd, moment->phase, thread, clock);
         reached += 1 + moment->turn - chance_even(chance);
@@ -96,7 +84,7 @@ double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *momen
 }
 
 double rsc_crowd_made_by_others(struct rsc_crowd *crowd, const struct rsc_moment *moment, double clock) {
-    if (crowd->longest > SHORT_PHASE && !dealt(crowd, moment->phase)) {
+    if (crowd->longest > SHORT_PHASE && !crowd->given_out) {
         double own = clock < crowd->length[moment->thread] ? clock : crowd->length[moment->thread];
         return rsc_crowd_made(crowd, moment->phase, clock) - own;
     }

@@ -150,10 +150,28 @@ static double distance_error(const struct rsc_loops_samples *samples, double lin
                                    : fmax(DISTANCE_SHARE * lines, DISTANCE_PICKS * samples->spread * samples->lines);
 }
 
+/* Student's quantiles, by degrees of freedom, that were needed so far. */
+#define FREEDOM_MOST 64u
+struct quantiles {
+    double of[FREEDOM_MOST];
+};
+
+/*
+ * The quantile for an error whose variance is in part (one `share`-th of it) that of `draws` + 1 draws, and so is
+ * itself uncertain.
+ */
+static double quantile_of(struct quantiles *known, uint32_t draws, double share, double confidence) {
+    double freedom = draws * share * share;
+    uint32_t at = freedom < FREEDOM_MOST ? (uint32_t)freedom : FREEDOM_MOST - 1;
+    if (known->of[at] <= 0) known->of[at] = rsc_student_quantile(0.5 + confidence / 200, at);
+    return known->of[at];
+}
+
 int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_count, const uint64_t *size,
                     size_t sizes, double confidence, uint64_t line_bytes, struct rsc_mrc_point *mrc) {
     struct rsc_loops_tally tally = {0}, smaller = {0}, larger = {0};
     uint64_t *shifted = malloc((sizes + 1) * sizeof *shifted);
+    struct quantiles known = {{0}};
     double *changes = NULL, *draws = calloc(sizes + 1, sizeof *draws);
     double z = rsc_normal_quantile(0.5 + confidence / 200);
     int status = shifted && draws ? rsc_loops_tally_new(&tally, samples, reference_count, size, sizes) : RSC_ENOMEM;
@@ -179,9 +197,7 @@ int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_
             }
         if (samples->strata) variance += variance_of_shares(&tally, samples->strata, g);
         double all = variance + draws[g], times = z;
-        if (draws[g] > 0) /* a variance of few draws is itself uncertain */
-            times = rsc_student_quantile(0.5 + confidence / 200,
-                                         (uint32_t)((samples->draws - 1) * fmin(pow(all / draws[g], 2), 1e4)));
+        if (draws[g] > 0) times = quantile_of(&known, samples->draws - 1, all / draws[g], confidence);
         double half = times * sqrt(all), low = ratio - hypot(half, ratio - larger.ratio[g]),
                high = ratio + hypot(half, smaller.ratio[g] - ratio);
         if (samples->lines > 0 && (double)size[g] >= samples->lines) ratio = low = high = cold;
