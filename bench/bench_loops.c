@@ -295,7 +295,7 @@ static void count_covered(const struct rsc_loops_result *result, const struct rs
 
 struct near {
     double factor, sizes, covered, samples, milliseconds, results, within;
-    double off_within, mean_within, mean_off_within, pairs, draws_within;
+    double off_within, mean_within, mean_off_within, pairs, draws_within, draws_factor;
 };
 
 /* Truth and model have the same interleaving, or, with the band, the model is the default; seeds differ. */
@@ -330,8 +330,11 @@ static void measure_near(const struct rsc_loop_program *program, uint32_t region
         sum->off_within += curve_factor(result, truth, 1, SIZE_OFF) <= bound;
         sum->mean_within += curve_factor(result, truths, drawn, 1) <= bound;
         sum->mean_off_within += curve_factor(result, truths, drawn, SIZE_OFF) <= bound;
-        for (int d = 1; d < drawn && seed == 1; d++, sum->pairs++)
-            sum->draws_within += draws_factor(result, &truths[d - 1], &truths[d]) <= bound;
+        for (int d = 1; d < drawn && seed == 1; d++, sum->pairs++) {
+            double apart = draws_factor(result, &truths[d - 1], &truths[d]);
+            sum->draws_within += apart <= bound;
+            sum->draws_factor = fmax(sum->draws_factor, apart);
+        }
         if (getenv("CURVES"))
             for (size_t g = 0; g < result->mrc_count; g++)
                 if (result->mrc[g].lines >= NEAR_LINES)
@@ -355,8 +358,8 @@ static void print_near(const char *kernel, const char *way, const struct near *n
     double n = near->results;
     printf("%-16s %-11s %6.2f %5.0f%% %5.0f%% %5.0f%% %5.0f%% ", kernel, way, near->factor, 100 * near->within / n,
            100 * near->off_within / n, 100 * near->mean_within / n, 100 * near->mean_off_within / n);
-    if (near->pairs) printf("%5.0f%%", 100 * near->draws_within / near->pairs);
-    else printf("%6s", "-");
+    if (near->pairs) printf("%6.2f %5.0f%%", near->draws_factor, 100 * near->draws_within / near->pairs);
+    else printf("%6s %6s", "-", "-");
     printf(" %5.0f%% %7.0f %6.1f\n", 100 * near->covered / fmax(near->sizes, 1), near->samples / n,
            near->milliseconds / n);
     fflush(stdout);
@@ -370,6 +373,7 @@ static void add_near(struct near *all, const struct near *one) {
     all->mean_off_within += one->mean_off_within;
     all->pairs += one->pairs;
     all->draws_within += one->draws_within;
+    all->draws_factor = fmax(all->draws_factor, one->draws_factor);
     all->results += one->results;
     all->sizes += one->sizes;
     all->covered += one->covered;
@@ -380,10 +384,10 @@ static void add_near(struct near *all, const struct near *one) {
 static void nearness(int argc, char **argv, uint32_t threads, double bound, int band) {
     printf(
         "\n%s: 32 KiB to the footprint, T=%u, %d seeds: worst factor; seeds within %.2f, if sizes may be off by 5%%, "
-        "of the mean of draws, of it if sizes may be off, and draws of each other; sizes covered by 90%% bars; "
-        "samples; ms\n%-16s %-11s %6s %6s %6s %6s %6s %6s %6s %7s %6s\n",
+        "of the mean of draws, of it if sizes may be off; worst factor between two draws, and pairs within; sizes covered "
+        "by 90%% bars; samples; ms\n%-16s %-11s %6s %6s %6s %6s %6s %6s %6s %6s %7s %6s\n",
         band ? "The default with its band" : "Interleaving known", threads, band ? 2 : seeds, bound, "loop",
-        "interleaved", "worst", "within", "5%", "mean", "5%", "draws", "covered", "samples", "ms");
+        "interleaved", "worst", "within", "5%", "mean", "5%", "draws", "within", "covered", "samples", "ms");
     struct near all[WAYS] = {{0}};
     for (int k = 0; k < kernels; k++) {
         if (!chosen(argc, argv, &kernel[k])) continue;
