@@ -167,9 +167,32 @@ static int is_convex(const struct rsc_nest_node *reference, uint32_t depth) {
     return 1;
 }
 
+/* Leaves out iterations of `depth` at both ends in which an inequality does not hold. Returns 0 for other conditions. */
+static int keep_where_holds(const struct rsc_marking *marking, const struct rsc_nest_condition *check, uint32_t depth,
+                            int64_t *first, int64_t *trip) {
+    int64_t coefficient = 0, value[RSC_LOOP_DEPTH_MAX], step = marking->reference->path[depth]->step;
+    if (check->kind != RSC_WHEN_AT_LEAST || check->deepest != depth) return 0;
+    memcpy(value, marking->value, sizeof value);
+    value[depth] = *first;
+    for (uint32_t i = 0; i < check->value.count; i++)
+        if (check->value.depth[i] == depth) coefficient = check->value.coefficient[i] * step;
+    int64_t at_first = rsc_nest_affine_at(&check->value, value);
+    if (coefficient < 0) { /* holds up to some iteration */
+        int64_t most = at_first < 0 ? 0 : at_first / -coefficient + 1;
+        if (*trip > most) *trip = most;
+    } else if (at_first < 0) { /* holds from some iteration on */
+        int64_t skipped = rsc_ceil_divide(-at_first, coefficient);
+        if (skipped > *trip) skipped = *trip;
+        *first += skipped * step;
+        *trip -= skipped;
+    }
+    return 1;
+}
+
 /*
  * Whether the `*trip` iterations of `depth` from `*first` on make one run of addresses: no deeper variable matters,
- * and no condition depends on this one. Leaves out iterations at both ends whose inner loops have none.
+ * and conditions on this one are inequalities. Leaves out iterations at both ends in which these do not hold or whose
+ * inner loops have none.
  */
 static int is_run(struct rsc_marking *marking, uint32_t depth, int64_t *first, int64_t *trip) {
     const struct rsc_nest_node *reference = marking->reference;
@@ -178,8 +201,12 @@ static int is_run(struct rsc_marking *marking, uint32_t depth, int64_t *first, i
     if (marking->thread != RSC_ALL_THREADS && depth < marking->item->node->depth)
         return 0; /* the owner is decided inside */
     for (uint32_t i = 0; i < reference->check_count; i++)
-        if (reference->check[i]->value.depths >> depth & 1) return 0;
-    marking->value[depth] = from;
+        if (reference->check[i]->value.depths >> depth & 1 &&
+            !keep_where_holds(marking, reference->check[i], depth, &from, &count))
+            return 0;
+    *first = marking->value[depth] = from;
+    *trip = count;
+    if (!count) return 1;
     if (!(reference->inner_depths[depth] >> depth & 1)) {
         if (!inner_runs(marking, depth)) *trip = 0;
         return 1;

@@ -65,9 +65,8 @@ int rsc_nest_guard_holds(const struct rsc_nest_node *guard, const int64_t *value
 }
 
 int64_t rsc_nest_body(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t *value) {
-    if (!node->body_depths) return node->body_fixed;
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < node->child_count; i++) sum += rsc_nest_count(nest, node->child[i], value);
+    int64_t sum = node->body_fixed;
+    for (uint32_t i = 0; i < node->varying_count; i++) sum += rsc_nest_count(nest, node->varying[i], value);
     return sum;
 }
 
@@ -98,6 +97,7 @@ static void drop_sums(struct rsc_nest *nest) {
         }
     memset(nest->sums, 0, SUMS_LISTS * sizeof *nest->sums);
     nest->sums_bytes = 0;
+    nest->sums_drops++;
 }
 
 void rsc_nest_trim(struct rsc_nest *nest) {
@@ -193,9 +193,14 @@ static const int64_t *residue_sums(struct rsc_nest *nest, const struct rsc_nest_
         int64_t modulus = loop->residue[i]->modulus, rest = 0;
         for (uint32_t t = 0; t < affine->count; t++)
             if (affine->depth[t] < loop->depth) rest += affine->coefficient[t] * value[affine->depth[t]];
-        values[i] = (rest % modulus + modulus) % modulus;
+        rest %= modulus;
+        values[i] = rest < 0 ? rest + modulus : rest;
     }
-    struct rsc_nest_sums *sums = find_sums(nest, loop, values, length);
+    struct rsc_nest_recent *recent = &((struct rsc_nest_node *)loop)->recent;
+    if (recent->drops != nest->sums_drops) *recent = (struct rsc_nest_recent){.drops = nest->sums_drops};
+    struct rsc_nest_sums **at = &recent->sums[(values[0] + 2 * values[1] + 4 * values[2]) % RSC_NEST_RECENT],
+                         *sums = *at;
+    if (!sums || memcmp(sums->values, values, sizeof values)) sums = *at = find_sums(nest, loop, values, length);
     if (sums && sums->length < length) {
         sum_by_value(nest, loop, value, sums->sum);
         sums->length = length;

@@ -47,6 +47,8 @@ struct rsc_nest_condition {
     uint32_t deepest; /* the innermost depth in it */
 };
 
+#define RSC_NEST_RECENT 8u
+
 struct rsc_nest_node {
     enum rsc_loop_kind kind;
     const struct rsc_loop_node *from;
@@ -74,12 +76,18 @@ struct rsc_nest_node {
     int empty;            /* counts nothing */
     uint32_t body_depths; /* variables that the count of one pass over the children depends on */
     uint32_t depths;      /* variables that the node's own count depends on */
-    int64_t body_fixed;   /* count of one pass if body_depths is 0 */
+    int64_t body_fixed;   /* count of one pass, but for the children whose counts vary: */
+    struct rsc_nest_node **varying;
+    uint32_t varying_count;
     int64_t *sums; /* LOOP whose body depends on its own variable alone: running sums by value of the variable */
     /* LOOP whose body depends on outer variables only through these: running sums by value, one per combination of
      * remainders of their outer parts. */
     const struct rsc_nest_condition **residue;
     uint32_t residue_count;
+    struct rsc_nest_recent { /* those last asked for; another number of drops (struct rsc_nest): none */
+        uint64_t drops;
+        struct rsc_nest_sums *sums[RSC_NEST_RECENT];
+    } recent;
 
     /* REFERENCE */
     uint32_t reference; /* number among the region's references */
@@ -150,7 +158,7 @@ struct rsc_nest {
     struct rsc_nest_phase *phase;
     uint32_t phase_count, phase_room;
     struct rsc_nest_sums **sums; /* hash table of lists */
-    uint64_t sums_bytes;
+    uint64_t sums_bytes, sums_drops; /* of all lists; how often they were freed */
     int status; /* RSC_ENOMEM or RSC_ELIMIT once a count failed: counts are wrong from then on */
 };
 

@@ -244,8 +244,14 @@ static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
         node->empty = !node->weight;
         return;
     }
+    int64_t value[RSC_LOOP_DEPTH_MAX] = {0};
     node->empty = 1;
     for (uint32_t i = 0; i < node->child_count; i++) find_depths(nest, node->child[i]);
+    node->varying = rsc_arena_alloc(&nest->arena, (node->child_count + (size_t)1) * sizeof(struct rsc_nest_node *));
+    if (!node->varying) {
+        nest->status = RSC_ENOMEM;
+        return;
+    }
     for (uint32_t i = 0; i < node->child_count; i++) {
         if (node->child[i]->empty) continue;
         node->empty = 0;
@@ -253,8 +259,16 @@ static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
         while (end < node->child_count && node->child[end]->kind == RSC_NODE_GUARD && end - i < GUARDS_TRIED) {
             if (rsc_nest_guards_share_out(node->child + i, ++end - i)) break;
         }
-        if (end > i + 1 && rsc_nest_guards_share_out(node->child + i, end - i)) i = end - 1;
-        else node->body_depths |= node->child[i]->depths;
+        if (end == i + 1 || !rsc_nest_guards_share_out(node->child + i, end - i)) {
+            node->body_depths |= node->child[i]->depths;
+            if (node->child[i]->depths) {
+                node->varying[node->varying_count++] = node->child[i];
+                continue;
+            }
+            end = i + 1;
+        }
+        for (; i < end; i++) node->body_fixed += rsc_nest_count(nest, node->child[i], value);
+        i--;
     }
     node->depths = node->body_depths;
     if (node->kind == RSC_NODE_LOOP) {
@@ -266,10 +280,6 @@ static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
         for (uint32_t i = 0; i < node->condition_count; i++) node->depths |= node->condition[i].value.depths;
     if (node->empty) node->depths = node->body_depths = 0;
     if (node->kind == RSC_NODE_LOOP) find_residues(nest, node);
-    int64_t value[RSC_LOOP_DEPTH_MAX] = {0};
-    if (!node->body_depths) /* the same for all values */
-        for (uint32_t i = 0; i < node->child_count; i++)
-            node->body_fixed += rsc_nest_count(nest, node->child[i], value);
 }
 
 /* Whether it has one iteration, with a variable that is in none of `used`. */
