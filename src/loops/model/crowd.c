@@ -174,6 +174,7 @@ void rsc_crowd_sharers(struct rsc_crowd *crowd, uint32_t phase, const struct rsc
             uint32_t number = crowd->search->by_item[i];
             const struct rsc_nest_node *reference = nest->reference[number];
             if (!rsc_can_touch(reference, target) || reference->is_private) continue;
+            if (rsc_stands_for(crowd->search, crowd->search->before[number], reference, target)) continue;
             if (crowd->search->alike[number] && range->count == 1) {
                 crowd->alike = 1;
                 continue;

@@ -85,31 +85,13 @@ static void pick_lines(const struct rsc_marking *marking, uint64_t count, struct
     }
 }
 
-/* Whether `a` touches every address that `b` does: in the same loops, under no other conditions. */
-static int covers(const struct rsc_nest_node *a, const struct rsc_nest_node *b) {
-    if (a->space != b->space || a->address.constant != b->address.constant || a->address.count != b->address.count ||
-        a->path_length > b->path_length || a->check_count > b->check_count)
-        return 0;
-    for (uint32_t i = 0; i < a->address.count; i++)
-        if (a->address.depth[i] != b->address.depth[i] || a->address.coefficient[i] != b->address.coefficient[i])
-            return 0;
-    for (uint32_t d = 0; d < a->path_length; d++)
-        if (a->path[d] != b->path[d]) return 0;
-    for (uint32_t i = 0; i < a->check_count; i++) {
-        uint32_t j = 0;
-        while (j < b->check_count && a->check[i] != b->check[j]) j++;
-        if (j == b->check_count) return 0;
-    }
-    return 1;
-}
-
 uint32_t rsc_distinct_covered(const struct rsc_search *search, uint32_t item, uint32_t at) {
     const struct rsc_nest_node *reference = search->nest->reference[search->by_item[at]];
     uint32_t deepest = 0;
     for (uint32_t k = search->item_first[item]; k < search->item_first[item + 1]; k++) {
         const struct rsc_nest_node *other = search->nest->reference[search->by_item[k]];
-        if (k != at && other->path_length >= deepest && covers(other, reference) &&
-            (k < at || !covers(reference, other)))
+        if (k != at && other->path_length >= deepest && rsc_covers(other, reference) &&
+            (k < at || !rsc_covers(reference, other)))
             deepest = other->path_length + 1;
     }
     return deepest;

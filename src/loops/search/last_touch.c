@@ -10,6 +10,29 @@
 #define SCANNED \
     16 /* references before the place that are scanned one by one: cheaper than a search, and often sufficient */
 
+int rsc_covers(const struct rsc_nest_node *a, const struct rsc_nest_node *b) {
+    if (a->space != b->space || a->address.constant != b->address.constant || a->address.count != b->address.count ||
+        a->path_length > b->path_length || a->check_count > b->check_count)
+        return 0;
+    for (uint32_t i = 0; i < a->address.count; i++)
+        if (a->address.depth[i] != b->address.depth[i] || a->address.coefficient[i] != b->address.coefficient[i])
+            return 0;
+    for (uint32_t d = 0; d < a->path_length; d++)
+        if (a->path[d] != b->path[d]) return 0;
+    for (uint32_t i = 0; i < a->check_count; i++) {
+        uint32_t j = 0;
+        while (j < b->check_count && a->check[i] != b->check[j]) j++;
+        if (j == b->check_count) return 0;
+    }
+    return 1;
+}
+
+int rsc_stands_for(const struct rsc_search *search, uint32_t by, const struct rsc_nest_node *reference,
+                   const struct rsc_target *target) {
+    return by != UINT32_MAX && rsc_can_touch(search->nest->reference[by], target) &&
+           (!target->which || search->alike[by] == search->alike[reference->reference]);
+}
+
 /*
  * Scans the references at and before place `at`, within the iterations of the innermost loop
  * only. Returns the place of the first one found that touches the target; -1: there is none
@@ -81,6 +104,10 @@ int64_t rsc_last_touch(struct rsc_search *search, uint32_t segment, uint32_t thr
         const struct rsc_nest_node *reference = nest->reference[search->by_item[i]];
         if (!rsc_can_touch(reference, target)) continue;
         if (target->which && (target->which == RSC_TARGET_ALIKE) != search->alike[reference->reference]) continue;
+        uint32_t after = search->after[reference->reference];
+        if (rsc_stands_for(search, after, reference, target) &&
+            (nest->reference[after]->id <= leaf->id || reference->id > leaf->id))
+            continue; /* it comes later in each iteration, and in this one if this does */
         rsc_lexmax_aim(search, reference, target);
         uint32_t common = inner;
         while (common < reference->path_length && common < leaf->path_length &&
@@ -223,6 +250,23 @@ static int is_alike(const struct rsc_nest_item *item, const struct rsc_nest_node
     return !(reference->address.depths & moving);
 }
 
+/* Fills before and after for the references of item number `item`, the last so far, of `count` so far. */
+static void find_covering(struct rsc_search *search, uint32_t item, uint32_t count) {
+    struct rsc_nest_node **reference = search->nest->reference;
+    for (uint32_t i = search->item_first[item]; i < count; i++) {
+        uint32_t r = search->by_item[i];
+        search->before[r] = search->after[r] = UINT32_MAX;
+        for (uint32_t k = search->item_first[item]; k < count; k++) {
+            uint32_t other = search->by_item[k];
+            if (other == r || reference[other]->path_length != reference[r]->path_length ||
+                !rsc_covers(reference[other], reference[r]))
+                continue;
+            if (reference[other]->id > reference[r]->id) search->after[r] = other;
+            else if (search->before[r] == UINT32_MAX) search->before[r] = other;
+        }
+    }
+}
+
 int rsc_search_new(struct rsc_search **out, struct rsc_plan *plan, struct rsc_error *error) {
     struct rsc_nest *nest = plan->nest;
     struct rsc_search *search = calloc(1, sizeof *search);
@@ -232,9 +276,12 @@ int rsc_search_new(struct rsc_search **out, struct rsc_plan *plan, struct rsc_er
     search->by_item = calloc(nest->reference_count + 1, sizeof *search->by_item);
     search->item_first = calloc(nest->item_count + 2, sizeof *search->item_first);
     search->alike = calloc(nest->reference_count + 1, sizeof *search->alike);
+    search->before = calloc(nest->reference_count + (size_t)1, sizeof *search->before);
+    search->after = calloc(nest->reference_count + (size_t)1, sizeof *search->after);
     search->segments = calloc(nest->segment_count + 1, sizeof *search->segments);
     search->segment_first = calloc(nest->item_count + 2, sizeof *search->segment_first);
-    if (!search->by_item || !search->item_first || !search->alike || !search->segments || !search->segment_first) {
+    if (!search->by_item || !search->item_first || !search->alike || !search->before || !search->after ||
+        !search->segments || !search->segment_first) {
         rsc_search_free(search);
         return rsc_fail_memory(error, "search");
     }
@@ -248,6 +295,7 @@ int rsc_search_new(struct rsc_search **out, struct rsc_plan *plan, struct rsc_er
             search->alike[r] = (uint8_t)is_alike(&nest->item[i], nest->reference[r]);
             search->by_item[count++] = r;
         }
+        find_covering(search, i, count);
     }
     search->item_first[nest->item_count] = count;
     for (uint32_t s = 0; s < nest->segment_count; s++) search->segment_first[nest->segment[s].item + 1]++;
@@ -268,6 +316,8 @@ void rsc_search_free(struct rsc_search *search) {
     free(search->by_item);
     free(search->item_first);
     free(search->alike);
+    free(search->before);
+    free(search->after);
     free(search->segments);
     free(search->segment_first);
     free(search);

@@ -37,21 +37,24 @@ struct rsc_search {
     uint32_t *segments;     /* segments of each item, in order: segments[segment_first[i] ..) */
     uint32_t *segment_first;
     uint8_t *alike;         /* by reference: it touches the same bytes at the same places in every thread */
-    uint64_t searches;      /* number so far */
+    /* By reference: another of the item, before or after it in the text, that touches the same bytes in every iteration
+     * in which it does, and maybe in more; UINT32_MAX: none. */
+    uint32_t *before, *after;
+    uint64_t searches; /* number so far */
 
     /* The current search. */
     const struct rsc_nest_node *reference;
     const struct rsc_view *view; /* NULL: iterations of all threads count */
     uint32_t thread;
-    uint32_t limit_depth;        /* depth whose value must be less than the place's; UINT32_MAX: none */
-    int64_t limit;               /* iterations of that loop (of the thread's, for the shared one) at most */
-    int64_t m;                   /* found: the thread's iteration */
-    int any;                     /* only find out whether there is one, not which is last */
-    int64_t low, high;           /* address range; the parts of fixed variables are subtracted when used */
+    uint32_t limit_depth; /* depth whose value must be less than the place's; UINT32_MAX: none */
+    int64_t limit; /* iterations of that loop (of the thread's, for the shared one) at most */
+    int64_t m; /* found: the thread's iteration */
+    int any; /* only find out whether there is one, not which is last */
+    int64_t low, high; /* address range; the parts of fixed variables are subtracted when used */
     int64_t coefficient[RSC_LOOP_DEPTH_MAX];
     int64_t value[RSC_LOOP_DEPTH_MAX];
     int64_t from[RSC_LOOP_DEPTH_MAX], to[RSC_LOOP_DEPTH_MAX]; /* box */
-    uint32_t pinned;             /* bits of depths whose value is fixed in advance: */
+    uint32_t pinned; /* bits of depths whose value is fixed in advance: */
     int64_t pin[RSC_LOOP_DEPTH_MAX];
 };
 
@@ -73,6 +76,12 @@ static inline int rsc_can_touch(const struct rsc_nest_node *reference, const str
     return reference->space == target->space && reference->address_least <= target->high &&
            reference->address_most >= target->low && (reference->is_write || !target->writes_only);
 }
+
+/* Whether `a` touches every address that `b` does: in the same loops, under no other conditions. */
+int rsc_covers(const struct rsc_nest_node *a, const struct rsc_nest_node *b);
+/* Whether `by`, one of search->before or after of the reference, stands for it in a search for the target. */
+int rsc_stands_for(const struct rsc_search *search, uint32_t by, const struct rsc_nest_node *reference,
+                   const struct rsc_target *target);
 
 /* Whether any instance of the reference does. */
 int rsc_ever_touches(struct rsc_search *search, const struct rsc_nest_node *reference, const struct rsc_target *target);
