@@ -1,5 +1,4 @@
 /* cmd_loops.c - `reusescope loops`: predicts miss ratio curves of loops at any thread count, without running them. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +8,10 @@
 #include "base/numbers.h"
 #include "base/output_file.h"
 #include "base/seconds.h"
-#include "cmd/loops_input.h"
 #include "cmd/loops_machine.h"
-#include "loops/model/loops_model.h"
+#include "cmd/loops_request.h"
 #include "profile/profile_model.h"
 #include "report/draw/units.h"
-
-#define THREADS_MAX 64
-#define WHAT_IFS_MAX 64
 
 enum {
     OPT_THREADS = RSC_OPT_LOOPS_VERB,
@@ -80,36 +75,9 @@ static const struct rsc_option output_options[] = {
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
-struct request {
-    struct rsc_session *session;
-    struct rsc_loops_input input;
-    struct rsc_loops_options model;
-    struct rsc_interleave interleave;
-    const char *like; /* a profile; NULL: none */
-    int interleave_given, threads_given, line_given;
-    struct rsc_sim_config caches; /* of findings.machine */
-    uint32_t threads[THREADS_MAX];
-    size_t thread_count;
-    struct {
-        const char *what;
-        size_t applied, refused; /* by loops */
-        struct rsc_error why;    /* the first refusal */
-    } what_if[WHAT_IFS_MAX];
-    size_t what_if_count;
-    const char *loop;
-    int skip, list, emit, all;
-    struct rsc_loop_program *program;   /* owned */
-    struct rsc_loop_program **changed;  /* owned: by what-if questions */
-    size_t changed_count;
-    struct rsc_loops_findings findings; /* points into the programs */
-    struct rsc_loop_watch watch;
-    double began, seconds_max; /* 0: no limit */
-    char doing[160];           /* for the line of progress */
-};
-
 /* The watch of long work: shows progress, and ends it when time is up. */
 static int go_on(void *context) {
-    struct request *request = context;
+    struct rsc_loops_request *request = context;
     if (rsc_progress_due(request->session)) {
         char line[sizeof request->doing + 32];
         snprintf(line, sizeof line, "%s, %.0f s", request->doing, rsc_seconds_now() - request->began);
@@ -118,27 +86,7 @@ static int go_on(void *context) {
     return request->seconds_max <= 0 || rsc_seconds_now() - request->began < request->seconds_max;
 }
 
-static void now_doing(struct request *request, const struct rsc_loops_found *loop, const char *what, uint32_t threads) {
-    int used = loop->line ? snprintf(request->doing, sizeof request->doing, "loops: %.60s:%u", loop->file, loop->line)
-                          : snprintf(request->doing, sizeof request->doing, "loops: %.60s", loop->name);
-    if (what) used += snprintf(request->doing + used, sizeof request->doing - (size_t)used, ", %.40s", what);
-    if (threads) snprintf(request->doing + used, sizeof request->doing - (size_t)used, ", %u threads", threads);
-    else snprintf(request->doing + used, sizeof request->doing - (size_t)used, ", counting lines");
-}
-
-/* Adds to the list of what time did not suffice for. */
-static void note_left_out(struct rsc_loops_found *loop, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void note_left_out(struct rsc_loops_found *loop, const char *format, ...) {
-    size_t used = strlen(loop->left_out);
-    va_list arguments;
-    if (used) used += (size_t)snprintf(loop->left_out + used, sizeof loop->left_out - used, ", ");
-    if (used >= sizeof loop->left_out) return;
-    va_start(arguments, format);
-    vsnprintf(loop->left_out + used, sizeof loop->left_out - used, format, arguments);
-    va_end(arguments);
-}
-
-static int parse_threads(struct request *request, const struct rsc_option_parser *parser) {
+static int parse_threads(struct rsc_loops_request *request, const struct rsc_option_parser *parser) {
     const char *at = parser->value;
     request->threads_given = 1;
     request->thread_count = 0;
@@ -151,7 +99,8 @@ static int parse_threads(struct request *request, const struct rsc_option_parser
         if (low > high || high > 4096)
             return rsc_option_refuse(parser, "not a list of numbers or ranges from 1 to 4096");
         for (; low <= high; low++) {
-            if (request->thread_count == THREADS_MAX) return rsc_option_refuse(parser, "more than 64 thread counts");
+            if (request->thread_count == RSC_LOOPS_THREADS_MAX)
+                return rsc_option_refuse(parser, "more than 64 thread counts");
             request->threads[request->thread_count++] = (uint32_t)low;
         }
         at += length + (at[length] == ',');
@@ -164,7 +113,7 @@ static int parse_number(const struct rsc_option_parser *parser, uint64_t most, u
 }
 
 static int take_option(void *context, const struct rsc_option_parser *parser, int id) {
-    struct request *request = context;
+    struct rsc_loops_request *request = context;
     struct rsc_error error;
     uint64_t number = 0;
     int leave = rsc_loops_input_option(&request->input, parser, id);
@@ -185,7 +134,7 @@ static int take_option(void *context, const struct rsc_option_parser *parser, in
                    ? rsc_option_refuse(parser, "not drift, iid, lockstep, bursty:N or racetrack")
                    : -1;
     case OPT_WHAT_IF:
-        if (request->what_if_count == WHAT_IFS_MAX) return rsc_option_refuse(parser, "too many of these");
+        if (request->what_if_count == RSC_LOOPS_WHAT_IFS_MAX) return rsc_option_refuse(parser, "too many of these");
         request->what_if[request->what_if_count++].what = parser->value;
         return -1;
     case OPT_LINE:
@@ -205,126 +154,21 @@ static int take_option(void *context, const struct rsc_option_parser *parser, in
     }
 }
 
-/* Rounding can push sums of samples above 1. */
-static void keep_in_range(struct rsc_mrc_point *point, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        double *ratio[] = {&point[i].miss_ratio, &point[i].low, &point[i].high};
-        for (int k = 0; k < 3; k++) *ratio[k] = *ratio[k] < 0 ? 0 : *ratio[k] > 1 ? 1 : *ratio[k];
-    }
-}
-
-/* For sharing, absolute paths lose their folders. */
-static const char *shown_file(const struct request *request, const char *file) {
-    const char *slash = request->session->no_command && file && *file == '/' ? strrchr(file, '/') : NULL;
-    return slash ? slash + 1 : file;
-}
-
-/* One thread count: the model's result, with the caches of the machine. */
-static int analyse_at(struct request *request, struct rsc_loops_analysis *analysis, uint32_t threads,
-                      struct rsc_loops_result **out, struct rsc_error *error) {
-    struct rsc_loops_result *result;
-    int status = rsc_loops_analyse(analysis, threads, &request->interleave, &result, error);
-    if (status) return status;
-    keep_in_range(result->mrc, result->mrc_count);
-    keep_in_range(result->own.mrc, result->own.mrc_count);
-    for (size_t r = 0; r < result->row_count; r++) result->rows[r].file = shown_file(request, result->rows[r].file);
-    if (request->findings.machine)
-        status =
-            rsc_loops_machine_answer(&request->caches, analysis, &request->interleave, &request->model, result, error);
-    if (status) rsc_loops_result_free(result);
-    else *out = result;
-    return status;
-}
-
-static int analyse_variant(struct request *request, struct rsc_loops_found *loop, struct rsc_loops_variant *variant,
-                           const struct rsc_loop_program *program, uint32_t region, struct rsc_error *error) {
-    struct rsc_loops_analysis *analysis = NULL;
-    now_doing(request, loop, variant->what, 0);
-    int status = rsc_loops_analysis_new(&analysis, program, region, &request->model, error);
-    if (!status && !(variant->result = calloc(request->thread_count, sizeof *variant->result)))
-        status = rsc_fail_memory(error, "results");
-    if (!status) {
-        variant->references = rsc_loops_references(analysis);
-        variant->distinct = rsc_loops_distinct(analysis);
-    }
-    for (size_t i = 0; i < request->thread_count && !status && variant->references; i++) {
-        now_doing(request, loop, variant->what, request->threads[i]);
-        status = analyse_at(request, analysis, request->threads[i], &variant->result[i], error);
-        variant->result_count += !status;
-    }
-    if (status && request->watch.stopped && variant->result_count) { /* what there is stays */
-        for (size_t i = variant->result_count; i < request->thread_count; i++)
-            note_left_out(loop, "%s%s%s", rsc_show_threads(request->threads[i]).text, variant->what ? " of " : "",
-                          variant->what ? variant->what : "");
-        status = 0;
-    }
-    rsc_loops_analysis_free(analysis);
-    return status;
-}
-
-/* A changed copy of the program, owned by the request. */
-static int change_program(struct request *request, struct rsc_loops_variant *variant, uint32_t region,
-                          const struct rsc_loop_program **program, struct rsc_error *error) {
-    struct rsc_loop_program **larger =
-        realloc(request->changed, (request->changed_count + 1) * sizeof *request->changed);
-    if (!larger) return rsc_fail_memory(error, "results");
-    request->changed = larger;
-    struct rsc_loop_program **changed = &larger[request->changed_count];
-    int status = rsc_loops_what_if(changed, request->program, region, variant->what, &variant->note, error);
-    if (status) return status;
-    (*changed)->watch = &request->watch;
-    request->changed_count++;
-    *program = *changed;
-    return rsc_loop_layout(*changed, request->model.line_bytes, error);
-}
-
-static int add_variant(struct request *request, struct rsc_loops_found *loop, uint32_t region, char *what,
-                       struct rsc_error *error) {
-    struct rsc_loops_variant *larger = realloc(loop->variant, (loop->variant_count + 1) * sizeof *larger);
-    const struct rsc_loop_program *program = request->program;
-    int status = 0;
-    if (!larger) {
-        free(what);
-        return rsc_fail_memory(error, "results");
-    }
-    loop->variant = larger;
-    struct rsc_loops_variant *variant = &loop->variant[loop->variant_count++];
-    *variant = (struct rsc_loops_variant){.what = what};
-    if (what) status = change_program(request, variant, region, &program, error);
-    return status ? status : analyse_variant(request, loop, variant, program, region, error);
-}
-
-/* chunk=1,4,64 is three changes; every other value is one. */
-static int ask(struct request *request, struct rsc_loops_found *loop, uint32_t region, const char *question,
-               struct rsc_error *error) {
-    static const char chunk[] = "chunk=";
-    int status = 0, several = !strncmp(question, chunk, sizeof chunk - 1);
-    const char *at = several ? question + sizeof chunk - 1 : question;
-    do {
-        size_t length = several ? strcspn(at, ",") : strlen(at);
-        char *what = malloc(length + sizeof chunk);
-        if (!what) return rsc_fail_memory(error, question);
-        snprintf(what, length + sizeof chunk, "%s%.*s", several ? chunk : "", (int)length, at);
-        status = add_variant(request, loop, region, what, error);
-        at += length + (at[length] == ',');
-    } while (!status && several && *at);
-    return status;
-}
-
-static int wanted(const struct request *request, const struct rsc_loop_region *region) {
+static int wanted(const struct rsc_loops_request *request, const struct rsc_loop_region *region) {
     char line[32];
     snprintf(line, sizeof line, "%u", region->line);
     return !request->loop || !strcmp(request->loop, region->name) || !strcmp(request->loop, line);
 }
 
 /* A loop's place in the source, its schedule, and its non-affine parts. */
-static int describe(const struct request *request, const struct rsc_loop_region *region, struct rsc_loops_found *loop,
-                    struct rsc_error *error) {
-    *loop = (struct rsc_loops_found){.file = shown_file(request, region->file ? region->file : request->input.path),
-                                     .function = region->function,
-                                     .name = region->name,
-                                     .line = region->line,
-                                     .aside = rsc_loop_region_is_aside(region)};
+static int describe(const struct rsc_loops_request *request, const struct rsc_loop_region *region,
+                    struct rsc_loops_found *loop, struct rsc_error *error) {
+    *loop = (struct rsc_loops_found){
+        .file = rsc_loops_shown_file(request, region->file ? region->file : request->input.path),
+        .function = region->function,
+        .name = region->name,
+        .line = region->line,
+        .aside = rsc_loop_region_is_aside(region)};
     rsc_loop_region_schedule(region, loop->schedule, sizeof loop->schedule);
     if (!region->gap_count) return 0;
     loop->gap = calloc(region->gap_count, sizeof *loop->gap);
@@ -333,7 +177,7 @@ static int describe(const struct request *request, const struct rsc_loop_region 
     for (uint32_t i = 0; i < region->gap_count; i++) {
         const struct rsc_loop_gap *from = &region->gap[i];
         *(from->assumed ? &loop->assumed[loop->assumed_count++] : &loop->gap[loop->gap_count++]) =
-            (struct rsc_loops_gap){.file = shown_file(request, from->file ? from->file : region->file),
+            (struct rsc_loops_gap){.file = rsc_loops_shown_file(request, from->file ? from->file : region->file),
                                    .text = from->text,
                                    .reason = from->reason,
                                    .line = from->line};
@@ -342,7 +186,7 @@ static int describe(const struct request *request, const struct rsc_loop_region 
 }
 
 /* The requested loops, in source order. */
-static int find_loops(struct request *request, uint32_t *regions, struct rsc_error *error) {
+static int find_loops(struct rsc_loops_request *request, uint32_t *regions, struct rsc_error *error) {
     struct rsc_loops_findings *findings = &request->findings;
     int status = 0;
     for (uint32_t r = 0; r < request->program->region_count && !status; r++) {
@@ -362,7 +206,7 @@ static int find_loops(struct request *request, uint32_t *regions, struct rsc_err
     return status;
 }
 
-static void list_loops(const struct request *request, const uint32_t *regions) {
+static void list_loops(const struct rsc_loops_request *request, const uint32_t *regions) {
     for (size_t l = 0; l < request->findings.loop_count; l++) {
         const struct rsc_loops_found *loop = &request->findings.loop[l];
         uint32_t references = request->program->region[regions[l]].reference_count;
@@ -375,82 +219,6 @@ static void list_loops(const struct request *request, const uint32_t *regions) {
             printf("%s:%u:   not affine: %s\n", loop->gap[i].file ? loop->gap[i].file : loop->file, loop->gap[i].line,
                    loop->gap[i].reason);
     }
-}
-
-/* Errors that are about one loop, and leave the others as they are. */
-static int is_about_loop(int status) { return status == RSC_ELIMIT || status == RSC_EUNSUPPORTED; }
-
-/* A loop that is too large, or has a reference that the models do not take, has that as its gap; the others are analysed. */
-static int leave_out(struct rsc_loops_found *loop, const struct rsc_loop_region *region, struct rsc_error *error) {
-    struct rsc_loops_gap *larger = realloc(loop->gap, (loop->gap_count + 1) * sizeof *larger);
-    const char *why = error->message;
-    size_t place = region->file ? strlen(region->file) : 0;
-    unsigned line = loop->line;
-    int used = 0;
-    if (!larger) return rsc_fail_memory(error, "results");
-    rsc_loops_drop_variant(loop);
-    if (place && !strncmp(why, region->file, place) && sscanf(why + place, ":%u: %n", &line, &used) == 1 && used)
-        why += place + (size_t)used; /* the gap has a place of its own */
-    snprintf(loop->refused, sizeof loop->refused, "%.255s", why);
-    loop->refusal = error->code;
-    loop->gap = larger;
-    loop->gap[loop->gap_count++] =
-        (struct rsc_loops_gap){.file = loop->file, .line = line, .text = "", .reason = loop->refused};
-    return 0;
-}
-
-/* A change that some loops do not allow is only left out there. */
-static int ask_all(struct request *request, struct rsc_loops_found *loop, uint32_t region, struct rsc_error *error) {
-    int status = 0;
-    for (size_t i = 0; i < request->what_if_count && !status; i++) {
-        size_t variants = loop->variant_count;
-        status = request->watch.stopped ? RSC_ELIMIT : ask(request, loop, region, request->what_if[i].what, error);
-        if (status && request->watch.stopped) {
-            if (loop->variant_count > variants) rsc_loops_drop_variant(loop);
-            note_left_out(loop, "what if %s", request->what_if[i].what);
-            request->what_if[i].applied++; /* the loop might have allowed it: no error */
-            status = 0;
-        } else if (status == RSC_EINVAL || is_about_loop(status)) {
-            rsc_loops_drop_variant(loop);
-            if (!request->what_if[i].refused++) request->what_if[i].why = *error;
-            status = 0;
-        } else if (!status) request->what_if[i].applied++;
-    }
-    return status;
-}
-
-/* A change that no loop allows is an error. */
-static int say_refused(const struct request *request, struct rsc_error *error) {
-    for (size_t i = 0; i < request->what_if_count; i++) {
-        size_t applied = request->what_if[i].applied, refused = request->what_if[i].refused;
-        if (!refused) continue;
-        if (!applied) {
-            *error = request->what_if[i].why;
-            return error->code;
-        }
-        rsc_log_line(&request->session->log, RSC_LOG_WARNING, "%s (left out for %zu of %zu loops)",
-                     request->what_if[i].why.message, refused, refused + applied);
-    }
-    return 0;
-}
-
-static int analyse(struct request *request, const uint32_t *regions, struct rsc_error *error) {
-    int status = 0;
-    for (size_t l = 0; l < request->findings.loop_count && !status; l++) {
-        struct rsc_loops_found *loop = &request->findings.loop[l];
-        if (loop->gap_count && !request->skip) continue;
-        status = add_variant(request, loop, regions[l], NULL, error);
-        if (is_about_loop(status)) {
-            if (request->watch.stopped)
-                rsc_fail(error, RSC_ELIMIT, "%s: out of time (--max-seconds %g)", loop->name, request->seconds_max);
-            status = leave_out(loop, &request->program->region[regions[l]], error);
-        } else if (!status) status = ask_all(request, loop, regions[l], error);
-    }
-    rsc_progress_end(request->session);
-    if (request->watch.stopped)
-        rsc_log_line(&request->session->log, RSC_LOG_WARNING,
-                     "out of time (--max-seconds %g): the result names what was left out", request->seconds_max);
-    return status ? status : say_refused(request, error);
 }
 
 /* If no loop could be analysed, the first reason becomes the error. */
@@ -476,10 +244,10 @@ static uint64_t ranking_size(const struct rsc_session *session) {
 }
 
 /* Analyses and delivers. With -o or --format, a result without a single loop is also delivered: it has the reasons. */
-static int answer(struct request *request, const uint32_t *regions, struct rsc_error *error) {
+static int answer(struct rsc_loops_request *request, const uint32_t *regions, struct rsc_error *error) {
     struct rsc_session *session = request->session;
     int asked = session->format || session->output;
-    int status = analyse(request, regions, error);
+    int status = rsc_loops_ask_all(request, regions, error);
     if (!status && !asked) status = nothing_analysed(&request->findings, error);
     if (status) return rsc_session_fail(session, error);
     int leave = rsc_session_deliver_result(
@@ -490,7 +258,7 @@ static int answer(struct request *request, const uint32_t *regions, struct rsc_e
 }
 
 /* The interleaving nearest to the turns of a recorded run's threads, and their number unless others are given. */
-static int take_likeness(struct request *request, struct rsc_error *error) {
+static int take_likeness(struct rsc_loops_request *request, struct rsc_error *error) {
     struct rsc_profile **profiles;
     size_t count, i = 0;
     char name[40];
@@ -522,7 +290,7 @@ static int take_likeness(struct request *request, struct rsc_error *error) {
 }
 
 /* The caches of --machine decide the size of a line. */
-static int take_machine(struct request *request, struct rsc_error *error) {
+static int take_machine(struct rsc_loops_request *request, struct rsc_error *error) {
     uint64_t line_bytes, given = request->model.line_bytes;
     int status = rsc_loops_machine_read(&request->caches, request->findings.machine, &line_bytes, error);
     if (!status && request->line_given && line_bytes != given)
@@ -532,7 +300,7 @@ static int take_machine(struct request *request, struct rsc_error *error) {
     return status;
 }
 
-static int run_request(struct request *request, struct rsc_error *error) {
+static int run_request(struct rsc_loops_request *request, struct rsc_error *error) {
     struct rsc_session *session = request->session;
     struct rsc_loops_findings *findings = &request->findings;
     uint32_t *regions = NULL;
@@ -569,7 +337,7 @@ static int run_request(struct request *request, struct rsc_error *error) {
     return leave;
 }
 
-static void free_request(struct request *request) {
+static void free_request(struct rsc_loops_request *request) {
     rsc_loops_findings_free(&request->findings);
     for (size_t i = 0; i < request->changed_count; i++) rsc_loop_program_free(request->changed[i]);
     free(request->changed);
@@ -581,7 +349,7 @@ static void free_request(struct request *request) {
 static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
     struct rsc_session session;
     struct rsc_error error;
-    struct request *request = calloc(1, sizeof *request);
+    struct rsc_loops_request *request = calloc(1, sizeof *request);
     static const uint32_t usual[] = {1, 2, 4, 8};
     rsc_session_start(&session, verb, argv);
     if (!request) {
