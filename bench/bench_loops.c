@@ -17,8 +17,8 @@
  * and of each draw against the others, which is what no model can do better than; near-models: of the models alone. Coverage: as near, over 200 seeds of the model and 20 draws of the
  * interleaving (not in `all`); coverage-models: of the models alone.
  * Band: how often the default's band holds what each interleaving gives.
- * Speed: processor time at large sizes, of the first answer and of a further number of threads (best of 5), beside
- * their bars.
+ * Speed: processor time and elapsed time at large sizes, of the first answer and of a further number of threads (best
+ * of 5), beside their bars.
  */
 #include <math.h>
 #include <stdio.h>
@@ -438,47 +438,68 @@ static const char *class_of(const struct rsc_loop_program *program, uint32_t reg
     return rectangular ? "rectangular" : "other";
 }
 
-static double analyse_ms(struct rsc_loops_analysis *analysis, uint32_t threads, const char *name) {
+/* Milliseconds: of all threads' processor time, and on the clock. */
+struct took {
+    double processor, elapsed;
+};
+
+static struct took took_since(double processor, double elapsed) {
+    return (struct took){all_cpu_ms() - processor, 1e3 * seconds_now() - elapsed};
+}
+
+static struct took analyse_ms(struct rsc_loops_analysis *analysis, uint32_t threads, const char *name) {
     struct rsc_error error = {0};
     struct rsc_interleave drift;
     struct rsc_loops_result *result;
     rsc_interleave_parse(&drift, "drift", &error);
-    double start = cpu_seconds_now();
+    double processor = all_cpu_ms(), elapsed = 1e3 * seconds_now();
     check(rsc_loops_analyse(analysis, threads, &drift, &result, &error), &error, name);
-    double took = 1e3 * (cpu_seconds_now() - start);
+    struct took took = took_since(processor, elapsed);
     rsc_loops_result_free(result);
     return took;
 }
 
+static struct took least_of(struct took a, struct took b) {
+    return (struct took){fmin(a.processor, b.processor), fmin(a.elapsed, b.elapsed)};
+}
+
 /* One region: drift alone, with the band over other interleavings, and with the private view too, as the tool answers. */
-static void speed_of(const struct kernel *of, const struct rsc_loop_program *program, uint32_t r, double source) {
+static void speed_of(const struct kernel *of, const struct rsc_loop_program *program, uint32_t r, struct took source) {
     static const uint32_t counts[] = {4, 16, 64};
     struct rsc_error error = {0};
     struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
     struct rsc_loops_analysis *analysis[3];
-    double first = 0, least[3][3], most = 0;
+    struct took first = {0}, least[3][3], more;
+    double most = 0;
     const char *class = class_of(program, r);
     double bar = class[0] == 'r' ? RECTANGULAR_BAR : OTHER_BAR;
     for (int v = 0; v < 3; v++) {
         options.band = v >= 1;
         options.private_view = v >= 2;
-        double start = cpu_seconds_now();
+        double processor = all_cpu_ms(), elapsed = 1e3 * seconds_now();
         check(rsc_loops_analysis_new(&analysis[v], program, r, &options, &error), &error, of->name);
-        first = source + 1e3 * (cpu_seconds_now() - start) + analyse_ms(analysis[v], 4, of->name);
+        first = took_since(processor, elapsed);
+        more = analyse_ms(analysis[v], 4, of->name);
+        first.processor += source.processor + more.processor;
+        first.elapsed += source.elapsed + more.elapsed;
     }
-    printf("| `%s` | %.2g | %s | %.0f%s |", of->name, (double)rsc_loops_references(analysis[0]), class, first,
-           first > FIRST_BAR ? " over" : "");
-    put_number("ms", first, "%s/%s/%s/first/%u", of->name, of->half, class, r);
+    printf("| `%s` | %.2g | %s | %.0f, %.0f%s |", of->name, (double)rsc_loops_references(analysis[0]), class,
+           first.processor, first.elapsed, first.processor > FIRST_BAR ? " over" : "");
+    put_number("ms", first.processor, "%s/%s/%s/first/%u", of->name, of->half, class, r);
+    put_number("ms elapsed", first.elapsed, "%s/%s/%s/first/%u", of->name, of->half, class, r);
     for (int c = 0; c < 3; c++) {
         for (int v = 0; v < 3; v++) {
             static const char *const columns[3] = {"ms", "ms with the band", "ms with private"};
             least[c][v] = analyse_ms(analysis[v], counts[c], of->name);
             for (int repeat = 1; repeat < 5; repeat++)
-                least[c][v] = fmin(least[c][v], analyse_ms(analysis[v], counts[c], of->name));
-            put_number(columns[v], least[c][v], "%s/%s/%s/T=%u/%u", of->name, of->half, class, counts[c], r);
+                least[c][v] = least_of(least[c][v], analyse_ms(analysis[v], counts[c], of->name));
+            put_number(columns[v], least[c][v].processor, "%s/%s/%s/T=%u/%u", of->name, of->half, class, counts[c], r);
         }
-        printf(" %.0f / %.0f / %.0f |", least[c][0], least[c][1], least[c][2]);
-        most = fmax(most, least[c][2]);
+        put_number("ms elapsed with private", least[c][2].elapsed, "%s/%s/%s/T=%u/%u", of->name, of->half, class,
+                   counts[c], r);
+        printf(" %.1f / %.1f / %.1f, %.1f |", least[c][0].processor, least[c][1].processor, least[c][2].processor,
+               least[c][2].elapsed);
+        most = fmax(most, least[c][2].processor);
     }
     printf(" %.0f%s |\n", bar, most > bar ? " over" : "");
     fflush(stdout);
@@ -487,17 +508,18 @@ static void speed_of(const struct kernel *of, const struct rsc_loop_program *pro
 
 static void speed(int argc, char **argv) {
     printf(
-        "\nMilliseconds of processor time at large sizes. First answer: source, first analysis and T = 4 as the tool\n"
-        "answers, bar %.0f. A further T: drift alone / with the band / with the private view too, as the tool answers;\n"
-        "its bar is %.0f for rectangular loops, %.0f for others.\n\n"
+        "\nMilliseconds at large sizes. First answer: source, first analysis and T = 4 as the tool answers, processor\n"
+        "time, then elapsed; bar %.0f. A further T: processor time with drift alone / with the band / with the private\n"
+        "view too, as the tool answers, then elapsed as it answers; bar %.0f for rectangular loops, %.0f for others.\n"
+        "`over`: processor time above the bar.\n\n"
         "| loop | references | class | first answer | T = 4 | T = 16 | T = 64 | bar |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- |\n",
         FIRST_BAR, RECTANGULAR_BAR, OTHER_BAR);
     for (int k = 0; k < kernels; k++) {
         if (!chosen(argc, argv, &kernel[k])) continue;
-        double start = all_cpu_ms();
+        double processor = all_cpu_ms(), elapsed = 1e3 * seconds_now();
         struct rsc_loop_program *program = load(&kernel[k], kernel[k].large);
-        double source = all_cpu_ms() - start;
+        struct took source = took_since(processor, elapsed);
         for (uint32_t r = 0; r < program->region_count; r++) speed_of(&kernel[k], program, r, source);
         rsc_loop_program_free(program);
     }
