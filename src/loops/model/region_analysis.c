@@ -397,6 +397,7 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
     struct rsc_plan *plan = NULL;
     struct rsc_search *search = NULL;
     struct rsc_loops_samples samples = {0};
+    struct rsc_loops_beside *beside = NULL;
     uint64_t size[RSC_LOOPS_GRID_MAX];
     if (!result) return rsc_fail_memory(error, "analysis of loops");
     rsc_nest_trim(analysis->nest);
@@ -414,6 +415,8 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
     result->mrc = calloc(result->mrc_count + 1, sizeof *result->mrc);
     if (!result->mrc) status = RSC_ENOMEM;
     if (status < 0 || !result->references) goto out;
+    if (running > 1 && analysis->options.private_view && !is_small(analysis, result, interleave))
+        beside = rsc_loops_private_begin(analysis, running, interleave, &result->own);
     if (running == 1 && result->references <= analysis->options.exact_limit) {
         status = exact_at_one(analysis, plan, result, size, error);
     } else if (running > 1 && is_small(analysis, result, interleave)) {
@@ -431,7 +434,10 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
         if (status >= 0 && analysis->options.band && running > 1)
             status = widen(analysis, search, interleave, result, searches_each, size, error);
     }
-    if (status >= 0 && analysis->options.private_view && running > 1)
+    if (beside) {
+        int ended = rsc_loops_private_end(beside, status < 0 ? NULL : error);
+        if (status >= 0) status = ended;
+    } else if (status >= 0 && analysis->options.private_view && running > 1)
         status = rsc_loops_private_view(analysis, search, interleave, &result->own, error);
 out:
     rsc_loops_samples_free(&samples);

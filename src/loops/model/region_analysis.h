@@ -107,5 +107,13 @@ int rsc_loops_samples_new(struct rsc_loops_samples *samples, size_t count, struc
 int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                            const struct rsc_interleave *interleave, struct rsc_loops_private *own,
                            struct rsc_error *error);
+/*
+ * private_beside.c: the same in a thread of its own, until the end is waited for. NULL: not here. `own` and the
+ * analysis must outlive it, and the analysis' points, lines and options stay as they are.
+ */
+struct rsc_loops_beside *rsc_loops_private_begin(const struct rsc_loops_analysis *analysis, uint32_t threads,
+                                                 const struct rsc_interleave *interleave,
+                                                 struct rsc_loops_private *own);
+int rsc_loops_private_end(struct rsc_loops_beside *beside, struct rsc_error *error);
 
 #endif
