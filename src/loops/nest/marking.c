@@ -56,14 +56,19 @@ int rsc_mark_rows(struct rsc_marking *marking, int64_t address, int64_t extent, 
     uint64_t at = (uint64_t)(address - marking->first_line * ((int64_t)1 << marking->line_shift)),
              step = (uint64_t)stride, length = (uint64_t)extent, end = at + step * (uint64_t)(count - 1),
              block = UINT64_MAX;
-    uint32_t shift = marking->line_shift;
+    const uint32_t shift = marking->line_shift;
     if (stride >= 0) widen(marking, at >> shift, (end + length) >> shift);
     else widen(marking, end >> shift, (at + length) >> shift);
-    for (int64_t k = 0; k < count && !extent; k++, at += step) {
-        uint64_t bit = at >> shift;
-        marking->bitmap[bit / 64] |= UINT64_C(1) << bit % 64;
-        if (bit / 64 / RSC_MARKING_BLOCK != block) use_block(marking, block = bit / 64 / RSC_MARKING_BLOCK);
-        if (k % GAPS_AT_ONCE == GAPS_AT_ONCE - 1 && rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
+    for (int64_t k = 0, stop; k < count && !extent;) {
+        stop = count - k < GAPS_AT_ONCE ? count : k + GAPS_AT_ONCE;
+        for (; k < stop && !marking->used; k++, at += step)
+            marking->bitmap[at >> shift >> 6] |= UINT64_C(1) << (at >> shift) % 64;
+        for (; k < stop; k++, at += step) {
+            uint64_t bit = at >> shift;
+            marking->bitmap[bit / 64] |= UINT64_C(1) << bit % 64;
+            if (bit / 64 / RSC_MARKING_BLOCK != block) use_block(marking, block = bit / 64 / RSC_MARKING_BLOCK);
+        }
+        if (k < count && rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
     }
     for (int64_t k = 0; k < count && extent; k++, at += step) {
         mark_words(marking, at >> shift, (at + length) >> shift);

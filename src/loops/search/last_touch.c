@@ -138,20 +138,22 @@ int64_t rsc_last_touch(struct rsc_search *search, uint32_t segment, uint32_t thr
     return best > floor ? best : -1;
 }
 
-int64_t rsc_find_segment(const struct rsc_search *search, uint32_t index, const int64_t *value) {
+int64_t rsc_find_segment(struct rsc_search *search, uint32_t index, const int64_t *value) {
     const struct rsc_nest *nest = search->nest;
     const struct rsc_nest_node *node = nest->item[index].node;
     const struct rsc_nest_node *outer[RSC_LOOP_DEPTH_MAX];
     for (const struct rsc_nest_node *at = node->parent; at; at = at->parent)
         if (at->kind == RSC_NODE_LOOP) outer[at->depth] = at;
-    uint32_t low = search->segment_first[index], high = search->segment_first[index + 1];
+    uint32_t low = search->segment_first[index], high = search->segment_first[index + 1], next = search->found + 1;
+    int first = next >= low && next < high; /* whoever goes through segments in order looks at the next one */
     while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
+        uint32_t middle = first ? next : low + (high - low) / 2;
+        first = 0;
         const int64_t *have = nest->segment_values + nest->segment[search->segments[middle]].values;
         int order = 0; /* of have against value */
         for (uint32_t d = 0; d < node->depth && !order; d++)
             if (have[d] != value[d]) order = (have[d] < value[d]) == (outer[d]->step > 0) ? -1 : 1;
-        if (!order) return search->segments[middle];
+        if (!order) return search->segments[search->found = middle];
         if (order < 0) low = middle + 1;
         else high = middle;
     }

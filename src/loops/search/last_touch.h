@@ -41,6 +41,7 @@ struct rsc_search {
      * in which it does, and maybe in more; UINT32_MAX: none. */
     uint32_t *before, *after;
     uint64_t searches; /* number so far */
+    uint32_t found; /* where in segments[] one was found last */
 
     /* The current search. */
     const struct rsc_nest_node *reference;
@@ -87,7 +88,7 @@ int rsc_stands_for(const struct rsc_search *search, uint32_t by, const struct rs
 int rsc_ever_touches(struct rsc_search *search, const struct rsc_nest_node *reference, const struct rsc_target *target);
 
 /* The segment of item number `item` whose outer variables have these values; -1: there is none. */
-int64_t rsc_find_segment(const struct rsc_search *search, uint32_t item, const int64_t *value);
+int64_t rsc_find_segment(struct rsc_search *search, uint32_t item, const int64_t *value);
 
 /*
  * Iterations of a shared item that may touch the target by `reference`: all lie in
