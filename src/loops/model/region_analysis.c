@@ -4,6 +4,7 @@
  */
 #include "loops/model/region_analysis.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -317,40 +318,99 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
     return status;
 }
 
-/* Widens the curve's error bars to include the other interleavings. */
-static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search,
-                 const struct rsc_interleave *interleave, struct rsc_loops_result *result, double searches_each,
-                 const uint64_t *size, struct rsc_error *error) {
-    struct rsc_mrc_point *mrc = calloc(result->mrc_count + 1, sizeof *mrc);
-    if (!mrc) return RSC_ENOMEM;
-    int status = 0;
-    double cold = (double)result->distinct / (double)result->references;
-    double wanted = BAND_WORK / (searches_each + 1);
-    wanted = wanted < BAND_POINTS_LEAST ? BAND_POINTS_LEAST : wanted > BAND_POINTS ? BAND_POINTS : wanted;
-    uint32_t every = (uint32_t)((double)analysis->points.count / wanted) + 1;
-    for (int kind = 0; kind < RSC_INTERLEAVE_KINDS && status >= 0; kind++) {
-        if (kind == (int)interleave->kind) continue;
-        struct rsc_interleave other = {.kind = kind, .burst = RSC_BURST_DEFAULT, .diffusion = RSC_DIFFUSION_DEFAULT};
-        struct rsc_loops_samples samples = {0};
-        if (is_small(analysis, result, &other)) {
-            struct rsc_oracle drawn;
-            status = rsc_oracle_run(&drawn, search->plan, &other, analysis->options.line_bytes, analysis->options.seed,
-                                    0, NULL, NULL, error);
-            for (size_t g = 0; status >= 0 && g < result->mrc_count; g++)
-                mrc[g].miss_ratio = rsc_oracle_miss_ratio(&drawn, size[g]);
-            rsc_oracle_free(&drawn);
-        } else
-            status = sample_model(analysis, search, &other, every, (double)result->distinct, size, result->mrc_count,
-                                  &samples, mrc, error);
-        for (size_t g = 0; status >= 0 && g < result->mrc_count && size[g] < result->distinct; g++) {
-            if (mrc[g].miss_ratio < result->mrc[g].low) result->mrc[g].low = fmax(mrc[g].miss_ratio, cold);
-            if (mrc[g].miss_ratio > result->mrc[g].high) result->mrc[g].high = mrc[g].miss_ratio;
-        }
+/* ---- the band ---- */
+
+/* One of the other interleavings. */
+struct band_member {
+    struct rsc_interleave interleave;
+    uint32_t every; /* of the points */
+    const struct rsc_loops_result *result;
+    const uint64_t *size;
+    struct rsc_mrc_point *mrc; /* what it makes */
+};
+
+static int make_member(struct rsc_loops_analysis *analysis, struct rsc_search *search, void *context,
+                       struct rsc_error *error) {
+    struct band_member *member = context;
+    const struct rsc_loops_result *result = member->result;
+    struct rsc_loops_samples samples = {0};
+    struct rsc_oracle drawn;
+    int status;
+    if (!is_small(analysis, result, &member->interleave)) {
+        status = sample_model(analysis, search, &member->interleave, member->every, (double)result->distinct,
+                              member->size, result->mrc_count, &samples, member->mrc, error);
         rsc_loops_samples_free(&samples);
+        return status;
     }
-    free(mrc);
+    status = rsc_oracle_run(&drawn, search->plan, &member->interleave, analysis->options.line_bytes,
+                            analysis->options.seed, 0, NULL, NULL, error);
+    for (size_t g = 0; status >= 0 && g < result->mrc_count; g++)
+        member->mrc[g].miss_ratio = rsc_oracle_miss_ratio(&drawn, member->size[g]);
+    rsc_oracle_free(&drawn);
     return status;
 }
+
+struct band {
+    struct band_member member[RSC_INTERLEAVE_KINDS];
+    unsigned members;
+    _Atomic unsigned next; /* that nobody has taken */
+};
+
+static int make_members(struct rsc_loops_analysis *analysis, struct rsc_search *search, void *context,
+                        struct rsc_error *error) {
+    struct band *band = context;
+    unsigned k;
+    int status = 0;
+    while (status >= 0 && (k = atomic_fetch_add(&band->next, 1)) < band->members)
+        status = make_member(analysis, search, &band->member[k], error);
+    return status;
+}
+
+static int prepare_band(struct band *band, const struct rsc_loops_analysis *analysis,
+                        const struct rsc_interleave *interleave, const struct rsc_loops_result *result,
+                        double searches_each, const uint64_t *size) {
+    double wanted = BAND_WORK / (searches_each + 1);
+    wanted = wanted < BAND_POINTS_LEAST ? BAND_POINTS_LEAST : wanted > BAND_POINTS ? BAND_POINTS : wanted;
+    for (int kind = 0; kind < RSC_INTERLEAVE_KINDS; kind++) {
+        struct band_member *member = &band->member[band->members];
+        if (kind == (int)interleave->kind) continue;
+        *member = (struct band_member){
+            .interleave = {.kind = kind, .burst = RSC_BURST_DEFAULT, .diffusion = RSC_DIFFUSION_DEFAULT},
+            .every = (uint32_t)((double)analysis->points.count / wanted) + 1,
+            .result = result,
+            .size = size,
+            .mrc = calloc(result->mrc_count + 1, sizeof *member->mrc)};
+        if (!member->mrc) return RSC_ENOMEM;
+        band->members++;
+    }
+    return 0;
+}
+
+/* Widens the curve's error bars to include the other interleavings, which are all made. */
+static void widen(const struct band *band, const uint64_t *size, struct rsc_loops_result *result) {
+    double cold = (double)result->distinct / (double)result->references;
+    for (unsigned k = 0; k < band->members; k++)
+        for (size_t g = 0; g < result->mrc_count && size[g] < result->distinct; g++) {
+            double ratio = band->member[k].mrc[g].miss_ratio;
+            if (ratio < result->mrc[g].low) result->mrc[g].low = fmax(ratio, cold);
+            if (ratio > result->mrc[g].high) result->mrc[g].high = ratio;
+        }
+}
+
+/* ---- the private view ---- */
+
+struct private_part {
+    const struct rsc_interleave *interleave;
+    struct rsc_loops_private *own;
+};
+
+static int make_private(struct rsc_loops_analysis *analysis, struct rsc_search *search, void *context,
+                        struct rsc_error *error) {
+    struct private_part *part = context;
+    return rsc_loops_private_view(analysis, search, part->interleave, part->own, error);
+}
+
+/* ---- all of it ---- */
 
 int rsc_loops_replay(struct rsc_loops_analysis *analysis, uint32_t threads, const struct rsc_interleave *interleave,
                      uint64_t seed, rsc_loops_visit *visit, void *context, struct rsc_error *error) {
@@ -398,6 +458,9 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
     struct rsc_search *search = NULL;
     struct rsc_loops_samples samples = {0};
     struct rsc_loops_beside *beside = NULL;
+    struct private_part own = {interleave, result ? &result->own : NULL};
+    struct band band = {.members = 0};
+    double searches_each = 0;
     uint64_t size[RSC_LOOPS_GRID_MAX];
     if (!result) return rsc_fail_memory(error, "analysis of loops");
     rsc_nest_trim(analysis->nest);
@@ -415,13 +478,12 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
     result->mrc = calloc(result->mrc_count + 1, sizeof *result->mrc);
     if (!result->mrc) status = RSC_ENOMEM;
     if (status < 0 || !result->references) goto out;
-    if (running > 1 && analysis->options.private_view && !is_small(analysis, result, interleave))
-        beside = rsc_loops_private_begin(analysis, running, interleave, &result->own);
+    if (running > 1 && !is_small(analysis, result, interleave)) beside = rsc_loops_beside_new(analysis, running);
+    if (beside && analysis->options.private_view) rsc_loops_beside_add(beside, make_private, &own);
     if (running == 1 && result->references <= analysis->options.exact_limit) {
         status = exact_at_one(analysis, plan, result, size, error);
     } else if (running > 1 && is_small(analysis, result, interleave)) {
         status = simulate_whole(analysis, plan, interleave, result, size, error);
-        if (status >= 0 && analysis->options.band) status = widen(analysis, search, interleave, result, 0, size, error);
     } else {
         /* One thread is not interleaved with anything. */
         struct rsc_interleave alone = {.kind = RSC_INTERLEAVE_LOCKSTEP};
@@ -429,17 +491,22 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
         uint64_t before = search->searches;
         status = sample_model(analysis, search, model, 1, (double)result->distinct, size, result->mrc_count, &samples,
                               result->mrc, error);
-        double searches_each = (double)(search->searches - before) / (double)(samples.count + 1);
+        searches_each = (double)(search->searches - before) / (double)(samples.count + 1);
         if (status >= 0) status = fill_from_samples(result, &samples);
-        if (status >= 0 && analysis->options.band && running > 1)
-            status = widen(analysis, search, interleave, result, searches_each, size, error);
+    }
+    if (status >= 0 && analysis->options.band && running > 1) {
+        status = prepare_band(&band, analysis, interleave, result, searches_each, size);
+        if (beside && status >= 0) rsc_loops_beside_add(beside, make_members, &band);
+        if (status >= 0) status = make_members(analysis, search, &band, error);
     }
     if (beside) {
-        int ended = rsc_loops_private_end(beside, status < 0 ? NULL : error);
+        int ended = rsc_loops_beside_end(beside, status < 0 ? NULL : error);
         if (status >= 0) status = ended;
     } else if (status >= 0 && analysis->options.private_view && running > 1)
-        status = rsc_loops_private_view(analysis, search, interleave, &result->own, error);
+        status = make_private(analysis, search, &own, error);
+    if (status >= 0) widen(&band, size, result);
 out:
+    for (unsigned k = 0; k < band.members; k++) free(band.member[k].mrc);
     rsc_loops_samples_free(&samples);
     rsc_search_free(search);
     rsc_plan_free(plan);
