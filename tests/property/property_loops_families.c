@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,47 +290,6 @@ static void first_uses_of_many_lines(void **state) {
     }
 }
 
-/* The private view is made in a thread of its own where there are two processors: its numbers are the same with one. */
-static void one_processor_makes_the_same(void **state) {
-    const struct rsc_c_options source = {
-        .together = 1, .flags = (const char *[]){"-DM=600", "-DN=700"}, .flag_count = 2};
-    struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
-    struct rsc_interleave drift;
-    struct rsc_loops_analysis *analysis;
-    struct rsc_loops_result *result[2];
-    struct rsc_error error;
-    char path[600];
-    cpu_set_t all, one;
-    (void)state;
-    if (rsc_c_source_check(&error) < 0) skip(); /* a build without libclang */
-    snprintf(path, sizeof path, "%s/loops/families/two_directions.c", RSC_TESTS_FOLDER);
-    struct rsc_loop_program *program = load(path, &source);
-    assert_int_equal(rsc_interleave_parse(&drift, "drift", &error), 0);
-    assert_int_equal(rsc_loops_analysis_new(&analysis, program, 0, &options, &error), 0);
-    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
-    CPU_ZERO(&one);
-    for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
-        if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
-    for (uint32_t threads = 4; threads <= 64; threads *= 4) {
-        for (int k = 0; k < 2; k++) {
-            assert_int_equal(sched_setaffinity(0, sizeof all, k ? &one : &all), 0);
-            assert_int_equal(rsc_loops_analyse(analysis, threads, &drift, &result[k], &error), 0);
-            assert_true(result[k]->mrc_count && result[k]->own.mrc_count);
-        }
-        assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
-        assert_int_equal(result[0]->mrc_count, result[1]->mrc_count);
-        assert_int_equal(result[0]->own.mrc_count, result[1]->own.mrc_count);
-        assert_memory_equal(result[0]->mrc, result[1]->mrc, result[0]->mrc_count * sizeof *result[0]->mrc);
-        assert_memory_equal(result[0]->own.mrc, result[1]->own.mrc,
-                            result[0]->own.mrc_count * sizeof *result[0]->own.mrc);
-        assert_true(result[0]->own.cold == result[1]->own.cold &&
-                    result[0]->own.invalidated == result[1]->own.invalidated);
-        for (int k = 0; k < 2; k++) rsc_loops_result_free(result[k]);
-    }
-    rsc_loops_analysis_free(analysis);
-    rsc_loop_program_free(program);
-}
-
 /* The lines that all threads touch, and those of one, counted as those of windows are, where blocks of lines are full. */
 static void windows_of_many_lines(void **state) {
     static const struct {
@@ -383,9 +341,9 @@ static void windows_of_many_lines(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_threads_have_work),        cmocka_unit_test(totals_agree),
-        cmocka_unit_test(first_uses_of_many_lines),     cmocka_unit_test(windows_of_many_lines),
-        cmocka_unit_test(one_processor_makes_the_same), cmocka_unit_test(curves_are_those_of_enumeration)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_threads_have_work), cmocka_unit_test(totals_agree),
+                                       cmocka_unit_test(first_uses_of_many_lines),
+                                       cmocka_unit_test(windows_of_many_lines),
+                                       cmocka_unit_test(curves_are_those_of_enumeration)};
     return cmocka_run_group_tests(tests, read_kernels, free_kernels);
 }
