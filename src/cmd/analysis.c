@@ -11,6 +11,7 @@
 #include "cmd/memory.h"
 #include "cmd/replaced_files.h"
 #include "collect/symbols/symbols.h"
+#include "trace/filter.h"
 #include "trace/source.h"
 
 const struct rsc_option rsc_analysis_options[] = {
@@ -292,15 +293,10 @@ static void show_progress(struct rsc_analysis *analysis, uint64_t done, uint64_t
     rsc_progress_say(analysis->session, line);
 }
 
-/* Whether a filter, in the words of a trace's header, leaves out references of code whose instructions are counted. */
-static int thins_out(const char *filter) {
-    return strstr(filter, "tid=") || strstr(filter, "bits=") || strstr(filter, "every=") || strstr(filter, "sets=");
-}
-
 void rsc_analysis_heed_filters(struct rsc_analysis *analysis, const char *then) {
     const struct rsc_filter *now = &analysis->session->filter;
     if (!then) then = "";
-    analysis->instructions_unknown |= now->tid_count || now->bits_mask || now->every > 1 || thins_out(then);
+    analysis->instructions_unknown |= rsc_filter_thins(now, then);
     if (!then[0] || !strncmp(then, analysis->filter, sizeof analysis->filter - 1)) return;
     snprintf(analysis->filter, sizeof analysis->filter, "%s", then);
     if (strstr(then, "sets="))

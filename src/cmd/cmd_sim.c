@@ -330,8 +330,10 @@ static int finish(struct sim_verb *verb, struct rsc_sim *sim, struct rsc_trace *
     /* for a miss stream, misses are per instruction or reference of the original trace */
     if (rsc_miss_trace_kind(info.filter) && info.full_accesses != RSC_UNKNOWN)
         verb->result.references = info.full_accesses;
+    else if (rsc_filter_thins(&verb->session.filter, info.filter)) verb->result.instructions = RSC_UNKNOWN;
     if (verb->per == 'i' && verb->result.instructions == RSC_UNKNOWN)
-        return rsc_fail(error, RSC_EINVAL, "--per instructions: the trace has no instruction count");
+        return rsc_fail(error, RSC_EINVAL, "--per instructions: the trace has no instruction count%s",
+                        rsc_filter_thins(&verb->session.filter, info.filter) ? " of what is left of it" : "");
     return 0;
 }
 

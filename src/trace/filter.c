@@ -27,6 +27,11 @@ struct filter_source {
     uint32_t room, event_room;
 };
 
+int rsc_filter_thins(const struct rsc_filter *now, const char *then) {
+    return now->tid_count || now->bits_mask || now->every > 1 || strstr(then, "tid=") || strstr(then, "bits=") ||
+           strstr(then, "every=") || strstr(then, "sets=");
+}
+
 int rsc_filter_is_all(const struct rsc_filter *filter) {
     return filter->kinds == RSC_KINDS_ALL && !filter->tid_count && !filter->addr_low &&
            filter->addr_high == UINT64_MAX && !filter->bits_mask && !filter->bits_value && !filter->first &&

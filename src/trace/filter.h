@@ -10,6 +10,12 @@ int rsc_filter_is_all(const struct rsc_filter *filter);
 /* Writes the filter as text ("kinds=RW every=16"), for headers and messages. Returns its length. */
 size_t rsc_filter_text(const struct rsc_filter *filter, char *text, size_t room);
 
+/*
+ * Whether it, or the filter that a trace was written with, in the words of its header, leaves out references of code
+ * whose instructions are counted.
+ */
+int rsc_filter_thins(const struct rsc_filter *now, const char *then);
+
 /* Columns that the kept accesses of a batch go to; they may be those of the batch. */
 struct rsc_filter_room {
     uint64_t *addr, *meta, *pc;

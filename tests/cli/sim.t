@@ -151,6 +151,12 @@ $ reusescope sim i.lackey --l1i 1K,2,64 --l1d 1K,2,64 --per instructions | head 
      cache            accesses  misses    local   global     MPKI wr-backs
 l1i  1K,2,64,lru             2       1     50 %     25 %  500.000        0
 l1d  1K,2,64,lru             2       2    100 %     50 % 1000.000        0
+$ reusescope sim i.lackey --l1d 1K,2,64 --tid 0 --per instructions
+reusescope: --per instructions: the trace has no instruction count of what is left of it
+[2]
+$ for filter in "--kind R" "--tid 0"; do json i.lackey --l1d 1K,2,64 $filter | field mpi mpkr; done
+0.5 1000
+None 1000
 $ reusescope sim i.lackey --l1i 1K,2,64 --l1d 1K,2,64 --per references | head -5
 4 references, 2 instructions
 \
