@@ -47,20 +47,21 @@ int64_t rsc_nest_trip(const struct rsc_nest_node *loop, const int64_t *value, in
     return to > from ? 0 : (from - to) / -loop->step + 1;
 }
 
-int rsc_nest_guard_holds(const struct rsc_nest_node *guard, const int64_t *value) {
-    for (uint32_t i = 0; i < guard->condition_count; i++) {
-        const struct rsc_nest_condition *condition = &guard->condition[i];
-        int64_t sum = rsc_nest_affine_at(&condition->value, value);
-        int holds = 0;
-        switch (condition->kind) {
-        case RSC_WHEN_AT_LEAST: holds = sum >= 0; break;
-        case RSC_WHEN_ZERO: holds = sum == 0; break;
-        case RSC_WHEN_NOT_ZERO: holds = sum != 0; break;
-        case RSC_WHEN_DIVISIBLE: holds = sum % condition->modulus == 0; break;
-        case RSC_WHEN_INDIVISIBLE: holds = sum % condition->modulus != 0; break;
-        }
-        if (!holds) return 0;
+int rsc_nest_condition_holds(const struct rsc_nest_condition *condition, const int64_t *value) {
+    int64_t sum = rsc_nest_affine_at(&condition->value, value);
+    switch (condition->kind) {
+    case RSC_WHEN_AT_LEAST: return sum >= 0;
+    case RSC_WHEN_ZERO: return sum == 0;
+    case RSC_WHEN_NOT_ZERO: return sum != 0;
+    case RSC_WHEN_DIVISIBLE: return sum % condition->modulus == 0;
+    case RSC_WHEN_INDIVISIBLE: return sum % condition->modulus != 0;
     }
+    return 0;
+}
+
+int rsc_nest_guard_holds(const struct rsc_nest_node *guard, const int64_t *value) {
+    for (uint32_t i = 0; i < guard->condition_count; i++)
+        if (!rsc_nest_condition_holds(&guard->condition[i], value)) return 0;
     return 1;
 }
 
@@ -227,8 +228,11 @@ const int64_t *rsc_nest_sums(struct rsc_nest *nest, const struct rsc_nest_node *
     }
     /* Of the outer variables that decide the bounds only where it starts matters: sums go on where shorter ones end. */
     int64_t values[RSC_LOOP_DEPTH_MAX] = {0}, kept = value[loop->depth];
-    take_values(values, others, value);
-    values[loop->depth] = first;
+    if (loop->shift) rsc_nest_shift_values(loop, value, first, values);
+    else {
+        take_values(values, others, value);
+        values[loop->depth] = first;
+    }
     struct rsc_nest_sums *sums = find_sums(nest, loop, values, trip);
     if (!sums) return NULL;
     for (int64_t k = sums->length; k < trip && !rsc_nest_stopped(nest); sums->length = ++k) {

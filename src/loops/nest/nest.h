@@ -11,7 +11,8 @@
  * Otherwise running sums over the iterations are kept: one if the body depends on the
  * loop's own variable alone; one per combination of remainders if outer variables
  * matter only modulo something (conditions that depend on data); else one per
- * combination of the outer values it depends on. They are computed when first needed.
+ * combination of the outer values it depends on, or of their distances where the body
+ * depends on these. They are computed when first needed.
  *
  * A nest can also count one reference alone: this numbers a reference's instances,
  * for samples.
@@ -48,6 +49,7 @@ struct rsc_nest_condition {
 };
 
 #define RSC_NEST_RECENT 8u
+#define RSC_NEST_TESTS_MAX 16u
 
 struct rsc_nest_node {
     enum rsc_loop_kind kind;
@@ -84,6 +86,11 @@ struct rsc_nest_node {
      * remainders of their outer parts. */
     const struct rsc_nest_condition **residue;
     uint32_t residue_count;
+    /* LOOP whose body makes as many references when its variable and the outer ones that the body depends on move on
+     * together by this (nest_shift.c), if conditions on outer variables alone hold as before; 0: not known. */
+    int64_t shift;
+    const struct rsc_nest_condition **test;
+    uint32_t test_count;
     struct rsc_nest_recent { /* those last asked for; another number of drops (struct rsc_nest): none */
         uint64_t drops;
         struct rsc_nest_sums *sums[RSC_NEST_RECENT];
@@ -175,6 +182,10 @@ int rsc_nest_guards_share_out(struct rsc_nest_node *const *child, uint32_t count
 int rsc_nest_same_remainder(const struct rsc_nest_condition *a, const struct rsc_nest_condition *b);
 /* For a nest that counts one reference alone: turns the conditions around it into bounds, before depths are known. */
 void rsc_nest_simplify_alone(struct rsc_nest *nest);
+/* nest_shift.c: finds loop->shift. */
+void rsc_nest_find_shift(struct rsc_nest *nest, struct rsc_nest_node *loop);
+/* What the running sums from `first` on depend on, by depth; the rest is 0. */
+void rsc_nest_shift_values(const struct rsc_nest_node *loop, const int64_t *value, int64_t first, int64_t *values);
 /* Frees running sums if they are too many. No pointer to any may be in use. */
 void rsc_nest_trim(struct rsc_nest *nest);
 
@@ -193,6 +204,7 @@ static inline int64_t rsc_nest_affine_at(const struct rsc_nest_affine *affine, c
 
 /* Iterations of a loop and its first value. */
 int64_t rsc_nest_trip(const struct rsc_nest_node *loop, const int64_t *value, int64_t *first);
+int rsc_nest_condition_holds(const struct rsc_nest_condition *condition, const int64_t *value);
 int rsc_nest_guard_holds(const struct rsc_nest_node *guard, const int64_t *value);
 
 /* References of a node, given the variables around it. */

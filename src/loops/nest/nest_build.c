@@ -279,7 +279,9 @@ static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
     if (node->kind == RSC_NODE_GUARD)
         for (uint32_t i = 0; i < node->condition_count; i++) node->depths |= node->condition[i].value.depths;
     if (node->empty) node->depths = node->body_depths = 0;
-    if (node->kind == RSC_NODE_LOOP) find_residues(nest, node);
+    if (node->kind != RSC_NODE_LOOP) return;
+    find_residues(nest, node);
+    rsc_nest_find_shift(nest, node);
 }
 
 /* Whether it has one iteration, with a variable that is in none of `used`. */
