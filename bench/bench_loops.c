@@ -484,7 +484,7 @@ static void speed_of(const struct kernel *of, const struct rsc_loop_program *pro
         first.elapsed += source.elapsed + more.elapsed;
     }
     printf("| `%s` | %.2g | %s | %.0f, %.0f%s |", of->name, (double)rsc_loops_references(analysis[0]), class,
-           first.processor, first.elapsed, first.processor > FIRST_BAR ? " over" : "");
+           first.processor, first.elapsed, first.elapsed > FIRST_BAR ? " over" : "");
     put_number("ms", first.processor, "%s/%s/%s/first/%u", of->name, of->half, class, r);
     put_number("ms elapsed", first.elapsed, "%s/%s/%s/first/%u", of->name, of->half, class, r);
     for (int c = 0; c < 3; c++) {
@@ -499,7 +499,7 @@ static void speed_of(const struct kernel *of, const struct rsc_loop_program *pro
                    counts[c], r);
         printf(" %.1f / %.1f / %.1f, %.1f |", least[c][0].processor, least[c][1].processor, least[c][2].processor,
                least[c][2].elapsed);
-        most = fmax(most, least[c][2].processor);
+        most = fmax(most, least[c][2].elapsed);
     }
     printf(" %.0f%s |\n", bar, most > bar ? " over" : "");
     fflush(stdout);
@@ -511,7 +511,7 @@ static void speed(int argc, char **argv) {
         "\nMilliseconds at large sizes. First answer: source, first analysis and T = 4 as the tool answers, processor\n"
         "time, then elapsed; bar %.0f. A further T: processor time with drift alone / with the band / with the private\n"
         "view too, as the tool answers, then elapsed as it answers; bar %.0f for rectangular loops, %.0f for others.\n"
-        "`over`: processor time above the bar.\n\n"
+        "`over`: elapsed time above the bar, which says something where the machine is idle.\n\n"
         "| loop | references | class | first answer | T = 4 | T = 16 | T = 64 | bar |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- |\n",
         FIRST_BAR, RECTANGULAR_BAR, OTHER_BAR);
