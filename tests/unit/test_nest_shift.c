@@ -34,6 +34,10 @@ static const struct {
     {"for j = i to 29 { for k = i to min(j, 20) { read a } }", 0},
     {"for j = i to 29 { when i + j >= 30 { for k = i to j { read a } } }", 0},
     {"for j = i to 29 { for k = 0 to j - i { for l = i + k to j { when (k + l) % 2 == 0 { read a } } } }", 2},
+    {"for j = i to 29 { when (i + j) % 72057594037927935 == 0 { read a } when (i + 2*j) % 72057594037927931 != 0 { read a } "
+     "for k = i to j { read a } }",
+     0},
+    {"for j = i to 29 { for k = max(300*j - 300*i, floor((i + j) / 36028797018963968)) to 9000 { read a } }", 0},
     {"for h = i to 29 { for j = h to 29 { for k = i to h + 2 { read a } for k = i + j - h to j { read a } } }", 1},
 };
 

@@ -46,6 +46,7 @@ static int follow_condition(struct shift *shift, const struct rsc_nest_condition
     if (!sum) return 1;
     if (condition->kind == RSC_WHEN_DIVISIBLE || condition->kind == RSC_WHEN_INDIVISIBLE) {
         int64_t every = condition->modulus / common_divisor(llabs(sum), condition->modulus);
+        if (every > SHIFT_MOST) return 0;
         shift->by *= every / common_divisor(shift->by, every);
         return shift->by <= SHIFT_MOST;
     }
@@ -58,7 +59,9 @@ static int follow_bounds(struct shift *shift, const struct rsc_nest_node *loop, 
                          uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         int64_t sum, divisor = term[i].rounding == RSC_ROUND_NONE ? 1 : term[i].divisor;
-        if (!moved(shift, &term[i].value, &sum) || sum != shift->weight[loop->depth] * divisor) return 0;
+        if (divisor > COEFFICIENT_MOST || !moved(shift, &term[i].value, &sum) ||
+            sum != shift->weight[loop->depth] * divisor)
+            return 0;
     }
     return 1;
 }
