@@ -319,10 +319,11 @@ static void compare_lines(const char *program, int threads, double size, const s
                           const struct times *times) {
     char command[8192];
     snprintf(command, sizeof command,
-             "'%s' run -q --model both --bins 10 --sample lines:1/64 -o r.data -- ./%s.rebuilt %d %g", tool, program,
-             threads, size);
+             "'%s' run -q --model both --bins 10 --sample lines:1/64 -o r.data -- ./%s.rebuilt %d %g 2>lines.said",
+             tool, program, threads, size);
     double seconds = try_command(command);
     if (isnan(seconds)) {
+        if (system("grep -q 'too few to say anything' lines.said")) run("cat lines.said >&2; false"); /* it ends here */
         printf("%-13s %-2d %-24s no result (too few of its lines are in the sample)\n", program, threads, "lines:1/64");
         return;
     }

@@ -123,9 +123,12 @@ static void look_at_qemu(struct checkup *checkup, int is_needed) {
 
 /* x86-64 programs run under Valgrind; without it, under QEMU. */
 static int look_at_valgrind(void) {
-    char detail[512], text[600];
+    char detail[512], text[700];
     const int works = try_collector(&rsc_collector_valgrind, detail, sizeof detail);
-    snprintf(text, sizeof text, "%s; threads in turns of 4 accesses, the same in every run (--quantum)", detail);
+    snprintf(
+        text, sizeof text,
+        "%s; threads in turns of 4 accesses, or less where they write to one line, the same in every run (--quantum)",
+        detail);
     if (!works) snprintf(text, sizeof text, "%s (until then: QEMU)", detail);
     optional(works, "x86-64 under Valgrind", text, text);
     return works;

@@ -328,12 +328,16 @@ static int finish(struct sim_verb *verb, struct rsc_sim *sim, struct rsc_trace *
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
     /* for a miss stream, misses are per instruction or reference of the original trace */
-    if (rsc_miss_trace_kind(info.filter) && info.full_accesses != RSC_UNKNOWN)
-        verb->result.references = info.full_accesses;
-    else if (rsc_filter_thins(&verb->session.filter, info.filter)) verb->result.instructions = RSC_UNKNOWN;
+    const int stream = rsc_miss_trace_kind(info.filter) != 0;
+    const int thinned = rsc_filter_thins(&verb->session.filter, stream ? "" : info.filter);
+    if (stream && !thinned && info.full_accesses != RSC_UNKNOWN) verb->result.references = info.full_accesses;
+    if (thinned) verb->result.instructions = RSC_UNKNOWN;
+    for (size_t i = 0; thinned && i < verb->result.window_count; i++)
+        verb->result.windows[i].instructions = RSC_UNKNOWN;
+    if (verb->per == 'i' && thinned)
+        return rsc_fail(error, RSC_EINVAL, "--per instructions: those of the filtered references are not known");
     if (verb->per == 'i' && verb->result.instructions == RSC_UNKNOWN)
-        return rsc_fail(error, RSC_EINVAL, "--per instructions: the trace has no instruction count%s",
-                        rsc_filter_thins(&verb->session.filter, info.filter) ? " of what is left of it" : "");
+        return rsc_fail(error, RSC_EINVAL, "--per instructions: the trace has no instruction count");
     return 0;
 }
 
@@ -357,8 +361,7 @@ static int simulate(struct sim_verb *verb, struct rsc_error *error) {
         goto out;
     }
     if (verb->sampling.confidence > 0) {
-        status =
-            1 + rsc_usage_error(verb->session.verb, "--confidence is of samples: add --sample-sets or --sample-time");
+        status = 1 + rsc_usage_error(verb->session.verb, "--confidence needs --sample-sets or --sample-time");
         goto out;
     }
     rsc_trace_get_info(trace, &info);

@@ -203,6 +203,7 @@ static int run_sets(const struct rsc_set_choice *choice, int filtered, const str
         const int partly = filtered || rsc_miss_trace_kind(info.filter);
         uint64_t instructions =
             partly && info.full_instructions != RSC_UNKNOWN ? info.full_instructions : info.instructions;
+        if (rsc_filter_thins(&session->filter, partly ? "" : info.filter)) instructions = RSC_UNKNOWN;
         uint64_t accesses = partly && info.full_accesses != RSC_UNKNOWN ? info.full_accesses : done;
         status = rsc_set_sample_finish(sample, instructions, accesses, confidence_of(sampling), sets, error);
     }

@@ -106,9 +106,9 @@ int rsc_live_lines_new(struct rsc_engine **out, const struct rsc_engine_spec *sp
  * While any sample waits, all references are analysed, so more samples at the same time cost next to nothing, and
  * improve the result. From 2 million references on they come in bursts of 128, each in one part of up to 128 of its
  * stretch, 64 bursts for each doubling of the period. While some sample waits all the time anyway, there are as many
- * samples in bursts of 16: on two programs of two threads that were analysed whole, those of 128 had histograms of 96 %
- * accuracy, of 16 97.6 %, single ones 97.7 %, which cost more. From a period of 4096 on (33 million), one burst in 6 is waited
- * for: what a run costs is the number of those times their wait. 20,000 samples spread evenly give histograms of 95 %
+ * samples in bursts of 16: programs that are analysed whole have histograms of 97.0 % accuracy with these, of 96.1 %
+ * with bursts of 128, and of 97.2 % with single ones, which cost more (docs/measured/multicore.md). From a period of
+ * 4096 on (33 million), one burst in 6 is waited for: what a run costs is the number of those times their wait. 20,000 samples spread evenly give histograms of 95 %
  * accuracy (10 bins per octave) even if distances are spread over all bins; runs of more than a million references have
  * as many.
  */

@@ -28,8 +28,8 @@ struct filter_source {
 };
 
 int rsc_filter_thins(const struct rsc_filter *now, const char *then) {
-    return now->tid_count || now->bits_mask || now->every > 1 || strstr(then, "tid=") || strstr(then, "bits=") ||
-           strstr(then, "every=") || strstr(then, "sets=");
+    return (now && (now->tid_count || now->bits_mask || now->every > 1)) || strstr(then, "tid=") ||
+           strstr(then, "bits=") || strstr(then, "every=") || strstr(then, "sets=");
 }
 
 int rsc_filter_is_all(const struct rsc_filter *filter) {

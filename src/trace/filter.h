@@ -11,8 +11,8 @@ int rsc_filter_is_all(const struct rsc_filter *filter);
 size_t rsc_filter_text(const struct rsc_filter *filter, char *text, size_t room);
 
 /*
- * Whether it, or the filter that a trace was written with, in the words of its header, leaves out references of code
- * whose instructions are counted.
+ * Whether `now` (NULL: no filter) or `then`, the filter in a trace's header, leaves out references of code whose
+ * instructions are counted.
  */
 int rsc_filter_thins(const struct rsc_filter *now, const char *then);
 

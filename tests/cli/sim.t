@@ -152,8 +152,14 @@ $ reusescope sim i.lackey --l1i 1K,2,64 --l1d 1K,2,64 --per instructions | head 
 l1i  1K,2,64,lru             2       1     50 %     25 %  500.000        0
 l1d  1K,2,64,lru             2       2    100 %     50 % 1000.000        0
 $ reusescope sim i.lackey --l1d 1K,2,64 --tid 0 --per instructions
-reusescope: --per instructions: the trace has no instruction count of what is left of it
+reusescope: --per instructions: those of the filtered references are not known
 [2]
+$ reusescope sim -q i.lackey --l1i 64,1,64 --l1d 64,1,64 --miss-trace i.rsct >/dev/null; json i.rsct --l2 1K,2,64 | field accesses mpi; json i.rsct --l2 1K,2,64 --tid 0 | field accesses mpi
+3 1.5
+3 None
+$ for filter in "--kind RW" "--tid 0"; do echo "$(json i.lackey --l1d 1K,2,64 $filter --windows 1 | grep -o '"instructions": *[0-9]' | wc -l)"; done
+3
+0
 $ for filter in "--kind R" "--tid 0"; do json i.lackey --l1d 1K,2,64 $filter | field mpi mpkr; done
 0.5 1000
 None 1000

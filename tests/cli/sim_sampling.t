@@ -221,8 +221,15 @@ $ reusescope sim t.rsct --l2 16K,2,64 --sample-time 30,1K --confidence 100
 reusescope sim: --confidence 100: not a percentage from 50 to 99.99
 [2]
 $ reusescope sim t.rsct --l2 16K,2,64 --confidence 95
-reusescope sim: --confidence is of samples: add --sample-sets or --sample-time
+reusescope sim: --confidence needs --sample-sets or --sample-time
 [2]
+# The instructions are those of all threads and references: none of a part, in samples too.
+$ reusescope convert -q t.rsct --every 2 -o half.rsct
+$ for options in "t.rsct --sample-sets 1/4" "t.rsct --every 2 --sample-sets 1/4" "half.rsct --sample-sets 1/4" "half.rsct --sample-time 20,1K,accesses"; do echo "$(reusescope sim -q $options --l2 64K,2,64 --format json -o - 2>&1 | grep -c '"instructions": *[0-9]')"; done
+1
+0
+0
+0
 $ reusescope sim t.rsct --l2 16K,2,64 --study sampling --confidence 95
 reusescope sim: --confidence cannot be used with --study sampling
 [2]

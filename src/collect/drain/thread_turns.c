@@ -181,7 +181,8 @@ static void use_line(const struct rsc_turns *turns, struct line *line, uint16_t 
     const uint16_t place = (uint16_t)(line - turns->lines);
     if (line->user != self) line->user = line->user ? MANY : self;
     if (!is_write || unit->written_count == WRITTEN_MOST) return;
-    if (unit->written_count && unit->written[unit->written_count - 1] == place) return;
+    for (uint32_t i = 0; i < unit->written_count; i++)
+        if (unit->written[i] == place) return;
     unit->written[unit->written_count++] = place;
 }
 

@@ -14,7 +14,10 @@
 
 struct rsc_turns;
 
-/* quantum: accesses of a turn. NULL when out of memory. */
+/*
+ * quantum: accesses of a turn; fine: a turn also ends with a write to a line that another thread uses in the round.
+ * NULL when out of memory.
+ */
 struct rsc_turns *rsc_turns_new(uint64_t quantum, int fine);
 void rsc_turns_free(struct rsc_turns *turns);
 

@@ -18,9 +18,6 @@
 
 #define GUEST(field) ((Int)offsetof(VexGuestAMD64State, guest_##field))
 
-/* Of Valgrind's core; its header is not packaged. */
-void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
-
 typedef IRExpr *(*specialise_fn)(const HChar *, IRExpr **, IRStmt **, Int);
 typedef Bool (*precise_fn)(Int, Int, VexRegisterUpdates);
 IRSB *__real_do_iropt_BB(IRSB *, specialise_fn, precise_fn, VexRegisterUpdates, Addr, VexArch);
@@ -85,9 +82,8 @@ void rsc_tool_stop_unrolling(void) {
     const UInt room = sizeof unrolled / sizeof *unrolled;
     if (!vex_control.iropt_unroll_thresh) return;
     vex_control.iropt_unroll_thresh = 0;
-    if (unrolled_count > room) VG_(discard_translations)(0, ~0ull >> 1, "reusescope");
-    for (UInt i = 0; unrolled_count <= room && i < unrolled_count; i++)
-        VG_(discard_translations)(unrolled[i], 1, "reusescope");
+    if (unrolled_count > room) rsc_tool_discard_code(0, ~0ull >> 1);
+    for (UInt i = 0; unrolled_count <= room && i < unrolled_count; i++) rsc_tool_discard_code(unrolled[i], 1);
     unrolled_count = 0;
 }
 

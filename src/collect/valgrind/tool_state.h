@@ -121,6 +121,14 @@ IRSB *rsc_tool_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLa
                           const VexGuestExtents *extents, const VexArchInfo *machine, IRType guest_word,
                           IRType host_word);
 
+/* Of Valgrind's core; its header is not packaged. */
+void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
+
+/* Drops the translations of a range of the program's code. */
+static inline void rsc_tool_discard_code(Addr start, ULong range) {
+    VG_(discard_translations)(start, range, "reusescope");
+}
+
 /* ---- keep_loads.c ---- */
 
 /* Drops translations of loops that were unrolled, and unrolls none from now on. Only between blocks of code. */

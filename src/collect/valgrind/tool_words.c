@@ -10,8 +10,7 @@
 
 #include "collect/valgrind/tool_state.h"
 
-/* Of Valgrind's core; their headers are not packaged. */
-void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
+/* Of Valgrind's core; its header is not packaged. */
 SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, Off64T offset);
 
 #define MAPS_BYTES (1u << 16) /* of a note; a line has up to 8 KiB */
@@ -48,7 +47,7 @@ void rsc_tool_stop(void) {
 void rsc_tool_discard(void) {
     if (!instrumented) return;
     instrumented = 0;
-    VG_(discard_translations)(0, ~0ull >> 1, "reusescope");
+    rsc_tool_discard_code(0, ~0ull >> 1);
 }
 
 /* The parent is gone, or has enough. */

@@ -109,7 +109,7 @@ static inline uint64_t rsc_space_saving_cell(const struct rsc_space_saving *tabl
     return hash >> (table->slot_shift - 2);
 }
 
-/* The same for a filtered table: most keys without a row are found to have none without a search. */
+/* As rsc_space_saving_find_hashed(), in a filtered table: most keys without a row are found to have none without a search. */
 static inline uint32_t rsc_space_saving_find_filtered(const struct rsc_space_saving *table, uint64_t key,
                                                       uint64_t hash) {
     const uint64_t cell = rsc_space_saving_cell(table, hash);
@@ -117,7 +117,7 @@ static inline uint32_t rsc_space_saving_find_filtered(const struct rsc_space_sav
     return rsc_space_saving_find_hashed(table, key, hash);
 }
 
-/* For that, or else for rsc_space_saving_offer(). */
+/* Fetches what rsc_space_saving_find_filtered(), or rsc_space_saving_offer() if it finds none, will read. */
 static inline __attribute__((always_inline)) void
 rsc_space_saving_prefetch_filtered(const struct rsc_space_saving *table, uint64_t hash) {
     const uint64_t cell = rsc_space_saving_cell(table, hash);

@@ -24,7 +24,7 @@ struct shift {
     uint32_t tests;
 };
 
-/* How far the sum moves, in units of the shift; 0 in *sum and in the result if it is too large to say. */
+/* How far the sum moves, in units of the shift; returns 0 if it is too large to say. */
 static int moved(const struct shift *shift, const struct rsc_nest_affine *affine, int64_t *sum) {
     *sum = 0;
     for (uint32_t i = 0; i < affine->count; i++) {

@@ -144,14 +144,13 @@ static void put_diff(struct rsc_text *text, const struct rsc_diff_report *report
     if (diff->lengths_differ) {
         char words[160];
         snprintf(words, sizeof words,
-                 "differ: one was watched for longer. Old misses are multiplied by %.3g, so that both are of as many "
-                 "references",
+                 "differ: references are not as many. Old misses are multiplied by %.3g, to be of the same number",
                  diff->scale[RSC_DIFF_OLD]);
         rsc_text_put(text, " lengths        ");
         rsc_text_paragraph(text, 16, style->width, words);
     }
     put_builds(text, diff);
-    put_sizes(text, diff, diff->lengths_differ ? "Misses of as many references" : "Misses",
+    put_sizes(text, diff, diff->lengths_differ ? "Misses, for the same number of references" : "Misses",
               offsetof(struct rsc_diff_size, misses), show_misses, 1);
     if (diff->has_mpki) {
         rsc_text_put(text, "\n");

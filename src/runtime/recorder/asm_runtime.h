@@ -39,7 +39,7 @@ struct rsc_asm_local {
     uint8_t depth; /* signal handlers running */
     uint8_t busy;  /* inside the runtime */
     int sample_timer; /* minus 1; 0: none */
-    uint32_t generation; /* of the process's ring (asm_runtime.c) */
+    uint32_t generation; /* of the process's ring (asm_start.c) */
     uint32_t fork_image; /* of the process that the thread is forking; 0: none was chosen */
     uint64_t new_caller; /* of operator new, for the allocation that it is about to make; 0: none */
     struct rsc_asm_interrupted *handler; /* what the running signal handler interrupted; NULL: none */

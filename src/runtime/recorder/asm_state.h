@@ -32,7 +32,10 @@ extern struct rsc_asm_process rsc_asm_process __attribute__((visibility("hidden"
 /* A constructor, also called when a module is registered: in a static executable, constructors run in any order. */
 void rsc_asm_initialise(void) __attribute__((visibility("hidden")));
 
-/* In a thread alone in the runtime: takes a ring that is offered, or gives up the one it has. */
+/*
+ * Looks now and then whether the process is asked to attach: takes a ring that is offered, or gives up the one it has,
+ * if no other thread is in the runtime.
+ */
 void rsc_asm_attach_if_asked(void) __attribute__((visibility("hidden")));
 
 /* The destructor of rsc_asm_process.key. */

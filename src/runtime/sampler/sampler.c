@@ -32,18 +32,19 @@ double rsc_sampler_weight(const struct rsc_sampler *sampler, uint32_t slot) {
 }
 
 /*
- * Bursts are for the pauses between them. While samples wait for longer than until the next bursts there are none, and
- * as many samples in shorter bursts say more: those of a burst are alike. Once long waits are dropped, there are pauses.
+ * Bursts are for the pauses between them. While the oldest sample has waited for two stretches of a burst there are
+ * none, and as many samples in shorter bursts say more: those of a burst are alike. Once long waits are dropped, there
+ * are pauses. Two, as a burst may be anywhere in its stretch.
  */
 static int has_pauses(const struct rsc_sampler *sampler, const struct sampler_thread *thread) {
-    const double between = sampler->options.burst * thread->drawn_with; /* of a thread; bursts of all come as often */
+    const double stretch = sampler->options.burst * thread->drawn_with;
     if (thread->drawn_with >= sampler->options.drop_from) return 1;
     uint64_t oldest = load_relaxed(&sampler->shared_oldest);
     for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
         const uint64_t born = load_relaxed(&sampler->threads[i].oldest);
         if (born && (!oldest || born < oldest)) oldest = born;
     }
-    return !oldest || (double)everybodys_references(sampler) - (double)oldest < 2 * between;
+    return !oldest || (double)everybodys_references(sampler) - (double)oldest < 2 * stretch;
 }
 
 /* The next stretch: a period for one sample, or several for a burst, which is in one part of it. */

@@ -145,7 +145,7 @@ struct rsc_sampler_options {
      * From the period `burst_from` on, samples come in bursts: of each stretch of `burst` periods one part in up to `burst_parts`, drawn at random, has all
      * `burst` samples. From the period `drop_from` on, a sample that waits for longer than its burst lasted is kept if its
      * burst is the one of `burst_rounds` drawn for that, and dropped otherwise (rsc_sampler_judge()). burst 0 or 1: none.
-     * Before, while samples wait for longer than until the next bursts, these have `burst_short` samples, in stretches
+     * Before, while the oldest sample has waited for two such stretches, bursts have `burst_short` samples, in stretches
      * as much shorter. 0: never.
      */
     uint32_t burst, burst_parts, burst_rounds, burst_short;

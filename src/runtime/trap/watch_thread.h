@@ -1,6 +1,6 @@
 /*
  * watch_thread.h - inside a rebuilt program that watches its own reuses (`reusescope run
- * --with perf`): the interface between its parts, and to asm_runtime.c.
+ * --with perf`): the interface between its parts, and to the recorder.
  *
  *   watch_countdown.c  chooses the use: geometric gaps, the exact access; the clock
  *   watch_stream.c     records for the parent, registers for samples, the period
@@ -84,7 +84,7 @@ extern __thread struct rsc_watch_local rsc_watch_local __attribute__((tls_model(
 extern struct rsc_watch_area *rsc_watch_area RSC_HIDDEN;
 static inline int rsc_watch_is_on(void) { return __builtin_expect(rsc_watch_area != NULL, 0); }
 
-/* ---- for asm_runtime.c ---- */
+/* ---- for asm_runtime.c and asm_start.c ---- */
 
 void rsc_watch_start(struct rsc_ring *ring) RSC_HIDDEN;
 void rsc_watch_fork(struct rsc_ring *ring) RSC_HIDDEN; /* in the child; NULL: not followed */
@@ -105,7 +105,7 @@ void rsc_process_stays(void) RSC_HIDDEN;
 void rsc_process_aborts(void) RSC_HIDDEN;
 void rsc_process_ends(void) RSC_HIDDEN;
 
-/* Provided by asm_runtime.c, which has the process's state. */
+/* Provided by asm_start.c, which has the process's state. */
 void rsc_asm_watch_begins(void)
     RSC_HIDDEN; /* the first sample of a thread: its end must be reported, and the parent needs its maps */
 uint32_t rsc_asm_image(void) RSC_HIDDEN;

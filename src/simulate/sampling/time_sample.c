@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "simulate/miss_trace.h"
+#include "trace/filter.h"
 #include "trace/source.h"
 
 /* An interval in accesses of the trace; `middle` begins its second half. */
@@ -39,6 +41,12 @@ static int is_watched(enum rsc_cold_start start) { return start != RSC_START_STI
 
 /* ---- where the intervals are ---- */
 
+/* Those of the program, unless the trace has only some of its references. */
+static uint64_t instructions_of(const struct rsc_trace_info *info) {
+    const int part = !rsc_miss_trace_kind(info->filter) && rsc_filter_thins(NULL, info->filter);
+    return part ? RSC_UNKNOWN : info->instructions;
+}
+
 static int place(struct work *work, struct rsc_error *error) {
     const struct rsc_time_choice *choice = &work->options->choice;
     struct rsc_trace_info info;
@@ -51,13 +59,13 @@ static int place(struct work *work, struct rsc_error *error) {
     if (info.accesses == RSC_UNKNOWN)
         return rsc_fail(error, RSC_EUNSUPPORTED,
                         "--sample-time needs a native trace in a file, whose length is known: reusescope convert");
-    if (!choice->in_accesses && info.instructions == RSC_UNKNOWN)
+    if (!choice->in_accesses && instructions_of(&info) == RSC_UNKNOWN)
         return rsc_fail(
             error, RSC_EINVAL,
             "this trace has no instruction counts: give the intervals in accesses (--sample-time %llu,%llu,accesses)",
             (unsigned long long)choice->intervals, (unsigned long long)choice->length);
     work->result->accesses = info.accesses;
-    work->result->instructions = info.instructions;
+    work->result->instructions = instructions_of(&info);
     uint64_t *starts = malloc(choice->intervals * sizeof *starts);
     work->intervals = malloc(choice->intervals * sizeof *work->intervals);
     if (!starts || !work->intervals) {
@@ -303,7 +311,7 @@ int rsc_time_sample(const struct rsc_sim_config *config, const struct rsc_time_o
         struct rsc_trace_info info;
         rsc_trace_get_info(trace, &info);
         result->accesses = work.at;
-        result->instructions = info.instructions;
+        result->instructions = instructions_of(&info);
     }
     for (size_t i = 0; !status && i < config->count; i++) status = estimate_cache(&work, i, error);
     rsc_branches_free(work.branches);

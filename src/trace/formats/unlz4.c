@@ -151,6 +151,7 @@ static int fail_frame(const struct rsc_stored *stored, const char *why, struct r
 static int skip_frame(struct rsc_stored *stored, const unsigned char *head, struct rsc_error *error) {
     unsigned char last;
     int status = rsc_stored_read(stored, "lz4", &last, 1, error);
+    if (status < 0) return status;
     uint32_t left = head[4] | (uint32_t)head[5] << 8 | (uint32_t)head[6] << 16 | (uint32_t)last << 24;
     while (!status && left) {
         int64_t have = rsc_stored_fill(stored, 1, error);
