@@ -538,6 +538,7 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         struct rsc_chance *chance = &crowd->chance;
         struct rsc_moment then = {.phase = phase, .place = best, .thread = latest};
         int iid = crowd->interleave->kind == RSC_INTERLEAVE_IID;
+        if (!iid) crowd->by_draw |= crowd->leads != NULL;
         then.clock = iid ? chance_gamma(chance, (double)best + 1) : rsc_crowd_clock(crowd, phase, latest, (double)best);
         then.turn = iid ? 0 : chance_even(chance);
         after = crowd->total - (double)best - 1 - rsc_crowd_made_by_others(crowd, &then, then.clock + then.turn);

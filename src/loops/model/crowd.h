@@ -146,6 +146,8 @@ struct rsc_touch rsc_crowd_others_drawn(struct rsc_crowd *crowd, const struct rs
                                         const struct rsc_target *target, const struct rsc_touch *than);
 int64_t rsc_crowd_last_drawn(struct rsc_crowd *crowd, const struct rsc_timeline *timeline, uint32_t phase,
                              const struct rsc_target *target);
+/* Drops what is drawn if it is too much. No moment or timeline may be in use. */
+void rsc_crowd_trim_drawn(struct rsc_crowd *crowd);
 void rsc_crowd_drawn_free(struct rsc_crowd *crowd);
 
 /*

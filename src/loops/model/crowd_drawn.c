@@ -13,7 +13,7 @@
 /* Others: phases of more references per thread use averages; each reference is a run of its own. */
 #define DRAWN_PHASE 16.0
 #define DRAW_SEED UINT64_C(0xD1B54A32D192ED03) /* apart from those of other phases */
-/* Runs kept, of all phases; past this, all are dropped and drawn again when needed. */
+/* Runs kept, of all phases; past this, all are dropped before the next moment and drawn again when needed. */
 #define RUNS_KEPT (UINT64_C(1) << 20)
 /* Draws shared by phases that are alike, and phases that these are looked for in. */
 #define SHARED_DRAWS 8u
@@ -36,6 +36,10 @@ static void drop_drawn(struct rsc_crowd *crowd) {
         crowd->drawn[p] = NULL;
     }
     crowd->runs_kept = 0;
+}
+
+void rsc_crowd_trim_drawn(struct rsc_crowd *crowd) {
+    if (crowd->runs_kept > RUNS_KEPT) drop_drawn(crowd);
 }
 
 void rsc_crowd_drawn_free(struct rsc_crowd *crowd) {
@@ -65,7 +69,6 @@ const struct rsc_timeline *rsc_crowd_timeline(struct rsc_crowd *crowd, uint32_t 
     phase = phase_drawn(crowd, phase);
     struct rsc_timeline **drawn = &crowd->drawn[(size_t)crowd->draw * crowd->nest->phase_count + phase];
     if (*drawn) return *drawn;
-    if (crowd->runs_kept > RUNS_KEPT) drop_drawn(crowd);
     struct rsc_rng rng;
     rsc_rng_seed(&rng, crowd->seed + phase + (uint64_t)crowd->draw * DRAW_SEED, 63);
     uint32_t threads = crowd->plan->threads;

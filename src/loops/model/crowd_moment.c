@@ -106,6 +106,7 @@ struct rsc_target rsc_crowd_target(const struct rsc_crowd *crowd, const struct r
 struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_point *point) {
     struct rsc_moment moment = {
         .segment = point->segment, .phase = crowd->nest->segment[point->segment].phase, .number = ++crowd->moments};
+    rsc_crowd_trim_drawn(crowd); /* a moment before this one may refer to what is dropped */
     const struct rsc_view *view = rsc_plan_view(crowd->plan, point->segment);
     if (!view) return moment;
     int64_t m = 0;

@@ -29,7 +29,7 @@ static void places_in_turns(struct rsc_crowd *crowd, double time, int64_t *place
         if ((double)place[t] < crowd->length[t]) place[t]++, left--;
 }
 
-/* References a thread that did not make the last use has made since. */
+/* References a thread has made since the last use, where its place then is not known. */
 static double progress(struct rsc_crowd *crowd, const struct rsc_touch *since) {
     struct rsc_chance *chance = &crowd->chance;
     double burst = crowd->interleave->burst, ago = since->ago, passed = since->passed;

@@ -2,8 +2,8 @@
  * curve_draws.c - how much a curve differs from one draw of the interleaving to the next.
  *
  * Samples are divided among draws (leads.h). A draw's miss ratio at a size differs from the mean of draws by what its
- * own samples miss more than their strata do; what these differ by alone, because they are few, is subtracted. Of that
- * part, neighbours in time of one stratum and draw tell: leads of both are almost the same.
+ * own samples miss more than their strata do; what these differ by alone, because they are few, is subtracted:
+ * neighbours in time of one stratum and draw, whose leads are almost the same, show how much that is.
  */
 #include <stdlib.h>
 #include <string.h>

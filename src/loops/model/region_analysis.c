@@ -376,7 +376,7 @@ static int prepare_band(struct band *band, const struct rsc_loops_analysis *anal
         if (kind == (int)interleave->kind) continue;
         *member = (struct band_member){
             .interleave = {.kind = kind, .burst = RSC_BURST_DEFAULT, .diffusion = RSC_DIFFUSION_DEFAULT},
-            .every = (uint32_t)((double)analysis->points.count / wanted) + 1,
+            .every = (uint32_t)fmax((double)analysis->points.count / wanted, 1) + 1, /* 1 would be the curve itself */
             .result = result,
             .size = size,
             .mrc = calloc(result->mrc_count + 1, sizeof *member->mrc)};
@@ -478,7 +478,9 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
     result->mrc = calloc(result->mrc_count + 1, sizeof *result->mrc);
     if (!result->mrc) status = RSC_ENOMEM;
     if (status < 0 || !result->references) goto out;
-    if (running > 1 && !is_small(analysis, result, interleave)) beside = rsc_loops_beside_new(analysis, running);
+    if (running > 1 && (analysis->options.private_view || analysis->options.band) &&
+        !is_small(analysis, result, interleave))
+        beside = rsc_loops_beside_new(analysis, running);
     if (beside && analysis->options.private_view) rsc_loops_beside_add(beside, make_private, &own);
     if (running == 1 && result->references <= analysis->options.exact_limit) {
         status = exact_at_one(analysis, plan, result, size, error);
@@ -500,8 +502,7 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
         if (status >= 0) status = make_members(analysis, search, &band, error);
     }
     if (beside) {
-        int ended = rsc_loops_beside_end(beside, status < 0 ? NULL : error);
-        if (status >= 0) status = ended;
+        status = rsc_loops_beside_end(beside, analysis->program->watch, status, error);
     } else if (status >= 0 && analysis->options.private_view && running > 1)
         status = make_private(analysis, search, &own, error);
     if (status >= 0) widen(&band, size, result);

@@ -108,13 +108,16 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
                            const struct rsc_interleave *interleave, struct rsc_loops_private *own,
                            struct rsc_error *error);
 /*
- * beside.c: a thread that makes parts of the analysis, one after the other, until its end is waited for. NULL: not here.
+ * beside.c: a thread that makes parts of the analysis, one after the other, until its end is waited for. NULL: not
+ * rectangular, one processor, or no memory.
  * Contexts and the analysis must outlive it, and the analysis' points, lines and options stay as they are.
  */
 typedef int rsc_loops_part(struct rsc_loops_analysis *analysis, struct rsc_search *search, void *context,
                            struct rsc_error *error);
 struct rsc_loops_beside *rsc_loops_beside_new(const struct rsc_loops_analysis *analysis, uint32_t threads);
 void rsc_loops_beside_add(struct rsc_loops_beside *beside, rsc_loops_part *make, void *context);
-int rsc_loops_beside_end(struct rsc_loops_beside *beside, struct rsc_error *error);
+/* `status` is that of the caller's own work; parts' if it is not an error. */
+int rsc_loops_beside_end(struct rsc_loops_beside *beside, struct rsc_loop_watch *watch, int status,
+                         struct rsc_error *error);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define RSC_ALL_THREADS UINT32_MAX
 
-#define RSC_MARKING_BLOCK 64u
+#define RSC_MARKING_BLOCK 64u /* words */
 
 struct rsc_marking {
     struct rsc_search *search;

@@ -36,8 +36,10 @@ static int mark_sides(struct rsc_marking *marking, int64_t address, int64_t exte
     if (!count) return rsc_mark_rows(marking, address, extent, 0, 1);
     if (count == 1) return rsc_mark_rows(marking, address, extent, side->stride, side->trip);
     const struct side *widest = &side[count - 1];
-    for (int64_t k = 0; k < widest->trip && status >= 0; k++)
+    for (int64_t k = 0; k < widest->trip && status >= 0; k++) {
+        if (rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
         status = mark_sides(marking, address + k * widest->stride, extent, side, count - 1);
+    }
     return status;
 }
 

@@ -86,8 +86,8 @@ struct rsc_nest_node {
      * remainders of their outer parts. */
     const struct rsc_nest_condition **residue;
     uint32_t residue_count;
-    /* LOOP whose body makes as many references when its variable and the outer ones that the body depends on move on
-     * together by this (nest_shift.c), if conditions on outer variables alone hold as before; 0: not known. */
+    /* LOOP whose body makes the same number of references after its variable and the outer ones that the body depends on
+     * have moved by this (nest_shift.c), if conditions on outer variables alone hold as before; 0: not known. */
     int64_t shift;
     const struct rsc_nest_condition **test;
     uint32_t test_count;
@@ -194,6 +194,13 @@ static inline int rsc_nest_stopped(struct rsc_nest *nest) {
     if (!rsc_loop_stopped(nest->program)) return 0;
     if (nest->status >= 0) nest->status = RSC_ELIMIT;
     return 1;
+}
+
+/* The greatest one; b >= 0. */
+static inline int64_t rsc_common_divisor(int64_t a, int64_t b) {
+    if (a < 0) a = -a;
+    for (int64_t rest; b; a = b, b = rest) rest = a % b;
+    return a;
 }
 
 static inline int64_t rsc_nest_affine_at(const struct rsc_nest_affine *affine, const int64_t *value) {

@@ -53,16 +53,6 @@ static struct rsc_nest_term *make_terms(struct build *build, const struct rsc_lo
     return term;
 }
 
-static int64_t gcd(int64_t a, int64_t b) {
-    if (a < 0) a = -a;
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static int make_reference(struct build *build, struct rsc_nest_node *node) {
     const struct rsc_loop_node *from = node->from;
     const struct rsc_loop_array *array = &build->nest->program->array[from->array];
@@ -77,7 +67,7 @@ static int make_reference(struct build *build, struct rsc_nest_node *node) {
     node->reference = build->nest->reference_count++;
     node->weight = build->only == UINT32_MAX || build->only == node->reference;
     int64_t line = (int64_t)build->line_bytes, grain = line;
-    for (uint32_t i = 0; i < node->address.count; i++) grain = gcd(node->address.coefficient[i], grain);
+    for (uint32_t i = 0; i < node->address.count; i++) grain = rsc_common_divisor(node->address.coefficient[i], grain);
     int64_t rest = node->address.constant % grain;
     if (rest < 0) rest += grain;
     if (rest + node->size_bytes > grain)

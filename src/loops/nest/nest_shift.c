@@ -1,5 +1,6 @@
 /*
- * nest_shift.c - loops whose body makes as many references when all variables around it move on together.
+ * nest_shift.c - loops whose body makes the same number of references after all variables around it have
+ * moved by the same amount.
  *
  * In a triangle of (i, j) the body of j often depends on j - i alone, and on remainders of both (conditions that depend
  * on data). Running sums of j then serve all i with the same remainder: N sums of N become a few.
@@ -35,19 +36,14 @@ static int moved(const struct shift *shift, const struct rsc_nest_affine *affine
     return 1;
 }
 
-static int64_t common_divisor(int64_t a, int64_t b) {
-    for (int64_t rest; b; a = b, b = rest) rest = a % b;
-    return a;
-}
-
 static int follow_condition(struct shift *shift, const struct rsc_nest_condition *condition) {
     int64_t sum;
     if (!moved(shift, &condition->value, &sum)) return 0;
     if (!sum) return 1;
     if (condition->kind == RSC_WHEN_DIVISIBLE || condition->kind == RSC_WHEN_INDIVISIBLE) {
-        int64_t every = condition->modulus / common_divisor(llabs(sum), condition->modulus);
+        int64_t every = condition->modulus / rsc_common_divisor(sum, condition->modulus);
         if (every > SHIFT_MOST) return 0;
-        shift->by *= every / common_divisor(shift->by, every);
+        shift->by *= every / rsc_common_divisor(shift->by, every);
         return shift->by <= SHIFT_MOST;
     }
     if (condition->value.depths >> shift->loop->depth || shift->tests == RSC_NEST_TESTS_MAX) return 0;

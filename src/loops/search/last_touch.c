@@ -30,7 +30,7 @@ int rsc_covers(const struct rsc_nest_node *a, const struct rsc_nest_node *b) {
 int rsc_stands_for(const struct rsc_search *search, uint32_t by, const struct rsc_nest_node *reference,
                    const struct rsc_target *target) {
     return by != UINT32_MAX && rsc_can_touch(search->nest->reference[by], target) &&
-           (!target->which || search->alike[by] == search->alike[reference->reference]);
+           search->alike[by] == search->alike[reference->reference];
 }
 
 /*
