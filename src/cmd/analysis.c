@@ -420,6 +420,16 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
     return status;
 }
 
+/* An engine that was asked for by name has no bars where it looked at everything. */
+static void say_what_confidence_changed(const struct rsc_analysis *analysis) {
+    if (!(analysis->engine.confidence > 0) || rsc_engine_spec_of(&analysis->spec, &rsc_engine_auto)) return;
+    for (size_t i = 0; i < analysis->count; i++)
+        for (size_t g = 0; g < analysis->profiles[i]->mrc_count; g++)
+            if (analysis->profiles[i]->mrc[g].low < analysis->profiles[i]->mrc[g].high) return;
+    rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
+                 "--confidence changes nothing: the result has no error bars");
+}
+
 void rsc_analysis_set_instructions(struct rsc_analysis *analysis) {
     for (size_t i = 0; i < analysis->count; i++)
         analysis->profiles[i]->made.instructions = analysis->instructions_unknown ? 0 : analysis->instructions;
@@ -435,6 +445,7 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
             return rsc_fail_memory(error, "profile");
     rsc_analysis_set_instructions(analysis);
+    say_what_confidence_changed(analysis);
     int status = rsc_every_size_finish(analysis, error);
     if (!status) status = name_places(analysis, error);
     for (size_t i = 0; !status && i < analysis->count; i++)
