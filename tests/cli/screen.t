@@ -325,3 +325,10 @@ $ reusescope analyze four.rsct --phases 2 | grep -c -E '^ Phases|^ +[12] +10.2 k
 $ reusescope analyze four.rsct --model both --max-distance 4 | grep -c -E 'alike|misses .* more often'
 0
 [1]
+
+# Threads are those that made references: others have numbers only.
+$ reusescope gen -q uniform,lines=1K,threads=4 -n 1K -o four4.rsct
+$ reusescope analyze four4.rsct --tid 2 | grep '^ references' | cut -d, -f1
+ references  151 by 1 thread
+$ reusescope analyze four4.rsct | grep '^ references' | sed 's/.*by//; s/,.*//'
+ 4 threads

@@ -108,13 +108,20 @@ static void put_fact(struct rsc_text *text, const struct rsc_report_style *style
     rsc_text_paragraph(text, LABEL, style->width, words);
 }
 
+/* Threads are numbered: one that a filter left out, or that made no reference, has a row too. */
+static struct rsc_shown show_active_threads(const struct rsc_profile *profile) {
+    uint64_t active = 0;
+    for (size_t i = 0; i < profile->thread_count; i++) active += profile->threads[i].references > 0;
+    int all_known = !profile->made.sampling && profile->thread_count == profile->made.threads;
+    return rsc_show_threads(all_known ? active : profile->made.threads);
+}
+
 static void put_request_facts(struct rsc_text *text, const struct rsc_profile *profile,
                               const struct rsc_report_style *style) {
     const struct rsc_request_bytes *bytes = &profile->requests;
     char words[256];
-    snprintf(words, sizeof words, "%s by %s thread%s, %s", rsc_show_count(profile->references).text,
-             rsc_show_count(profile->made.threads).text, profile->made.threads == 1 ? "" : "s",
-             rsc_show_bytes(bytes->requested).text);
+    snprintf(words, sizeof words, "%s by %s, %s", rsc_show_count(profile->references).text,
+             show_active_threads(profile).text, rsc_show_bytes(bytes->requested).text);
     put_fact(text, style, "requests", words);
     snprintf(words, sizeof words, "%s object%s, %s at most", rsc_show_count(profile->distinct).text,
              profile->distinct == 1 ? "" : "s", rsc_show_bytes(bytes->footprint).text);
@@ -193,9 +200,8 @@ void rsc_put_facts(struct rsc_text *text, const struct rsc_profile *profile, con
         put_request_facts(text, profile, style);
         return;
     }
-    snprintf(words, sizeof words, "%s access%s by %s thread%s", rsc_show_count(profile->accesses).text,
-             profile->accesses == 1 ? "" : "es", rsc_show_count(profile->made.threads).text,
-             profile->made.threads == 1 ? "" : "s");
+    snprintf(words, sizeof words, "%s access%s by %s", rsc_show_count(profile->accesses).text,
+             profile->accesses == 1 ? "" : "es", show_active_threads(profile).text);
     put_fact(text, style, "accesses", words);
     snprintf(words, sizeof words, "%s reference%s to lines of %s", rsc_show_count(profile->references).text,
              profile->references == 1 ? "" : "s", rsc_show_bytes(profile->made.line_bytes).text);
@@ -235,9 +241,8 @@ void rsc_put_screen_facts(struct rsc_text *text, const struct rsc_profile *profi
     put_command(text, &profile->made, style);
     put_how(text, &profile->made, style,
             both_models || profile->made.threads <= 1 ? NULL : model_words(profile->made.model));
-    snprintf(words, sizeof words, "%s by %s thread%s, to %s line%s of %s (%s)",
-             rsc_show_count(profile->references).text, rsc_show_count(profile->made.threads).text,
-             profile->made.threads == 1 ? "" : "s", rsc_show_count(profile->distinct).text,
+    snprintf(words, sizeof words, "%s by %s, to %s line%s of %s (%s)", rsc_show_count(profile->references).text,
+             show_active_threads(profile).text, rsc_show_count(profile->distinct).text,
              profile->distinct == 1 ? "" : "s", rsc_show_bytes(profile->made.line_bytes).text,
              rsc_show_bytes(rsc_lines_to_bytes(profile->distinct, profile->made.line_bytes)).text);
     add_bar(words, sizeof words, profile, &profile->bars.distinct, 0);
