@@ -193,7 +193,7 @@ static const int64_t *residue_sums(struct rsc_nest *nest, const struct rsc_nest_
         const struct rsc_nest_affine *affine = &loop->residue[i]->value;
         int64_t modulus = loop->residue[i]->modulus, rest = 0;
         for (uint32_t t = 0; t < affine->count; t++)
-            if (affine->depth[t] < loop->depth) rest += affine->coefficient[t] * value[affine->depth[t]];
+            if (loop->outer >> affine->depth[t] & 1) rest += affine->coefficient[t] * value[affine->depth[t]];
         rest %= modulus;
         values[i] = rest < 0 ? rest + modulus : rest;
     }

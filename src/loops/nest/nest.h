@@ -69,6 +69,7 @@ struct rsc_nest_node {
     int64_t fixed_first, fixed_trip;
     int64_t least, most;
     uint32_t bound_depths;
+    uint32_t outer; /* variables of the loops around it: where a reference is counted alone, maybe deeper ones */
 
     /* GUARD */
     struct rsc_nest_condition *condition;

@@ -181,7 +181,7 @@ struct residues {
 
 /* Collects how the nodes below a loop depend on variables outside it; 0 if not only through remainders. */
 static int collect_residues(const struct rsc_nest_node *node, struct residues *residues) {
-    uint32_t outer = (1u << residues->loop->depth) - 1;
+    uint32_t outer = residues->loop->outer;
     if (node->empty) return 1;
     if (node->kind == RSC_NODE_LOOP && node != residues->loop && node->bound_depths & outer) return 0;
     for (uint32_t i = 0; node->kind == RSC_NODE_GUARD && i < node->condition_count; i++) {
@@ -204,7 +204,7 @@ static int collect_residues(const struct rsc_nest_node *node, struct residues *r
 static void find_residues(struct rsc_nest *nest, struct rsc_nest_node *loop) {
     struct residues residues = {.loop = loop, .combinations = 1};
     uint32_t own = 1u << loop->depth;
-    if (!(loop->body_depths & own) || !(loop->body_depths & (own - 1)) || llabs(loop->step) != 1) return;
+    if (!(loop->body_depths & own) || !(loop->body_depths & loop->outer) || llabs(loop->step) != 1) return;
     double length = (double)loop->most - (double)loop->least + 1;
     if (!collect_residues(loop, &residues) || !residues.count || residues.combinations * length > RESIDUE_SUMS_MAX)
         return;
@@ -236,6 +236,8 @@ static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
     }
     int64_t value[RSC_LOOP_DEPTH_MAX] = {0};
     node->empty = 1;
+    node->outer = node->parent ? node->parent->outer : 0;
+    if (node->parent && node->parent->kind == RSC_NODE_LOOP) node->outer |= 1u << node->parent->depth;
     for (uint32_t i = 0; i < node->child_count; i++) find_depths(nest, node->child[i]);
     node->varying = rsc_arena_alloc(&nest->arena, (node->child_count + (size_t)1) * sizeof(struct rsc_nest_node *));
     if (!node->varying) {

@@ -15,6 +15,7 @@
 #include "loops/nest/nest.h"
 
 #define SHIFT_MOST INT64_C(1024) /* with more remainders little would be shared */
+#define TESTS_AT (RSC_LOOP_DEPTH_MAX - 1) /* where a key has which conditions hold */
 #define COEFFICIENT_MOST (INT64_C(1) << 20)
 
 struct shift {
@@ -46,7 +47,7 @@ static int follow_condition(struct shift *shift, const struct rsc_nest_condition
         shift->by *= every / rsc_common_divisor(shift->by, every);
         return shift->by <= SHIFT_MOST;
     }
-    if (condition->value.depths >> shift->loop->depth || shift->tests == RSC_NEST_TESTS_MAX) return 0;
+    if (condition->value.depths & ~shift->loop->outer || shift->tests == RSC_NEST_TESTS_MAX) return 0;
     shift->test[shift->tests++] = condition;
     return 1;
 }
@@ -91,8 +92,8 @@ static int follow_body(struct shift *shift, const struct rsc_nest_node *node) {
 void rsc_nest_find_shift(struct rsc_nest *nest, struct rsc_nest_node *loop) {
     struct shift shift = {.loop = loop, .by = 1};
     uint32_t own = 1u << loop->depth, others = loop->body_depths & ~own;
-    if (!(loop->body_depths & own) || !others || loop->residue_count || loop->depth + 1 >= RSC_LOOP_DEPTH_MAX) return;
-    for (uint32_t d = 0; d <= loop->depth; d++) shift.weight[d] = loop->body_depths >> d & 1;
+    if (!(loop->body_depths & own) || !others || loop->residue_count || loop->body_depths >> TESTS_AT) return;
+    for (uint32_t d = 0; d < RSC_LOOP_DEPTH_MAX; d++) shift.weight[d] = loop->body_depths >> d & 1;
     if (!follow_body(&shift, loop)) return;
     loop->test = rsc_arena_alloc(&nest->arena, (shift.tests + (size_t)1) * sizeof *loop->test);
     if (!loop->test) {
@@ -113,5 +114,5 @@ void rsc_nest_shift_values(const struct rsc_nest_node *loop, const int64_t *valu
     values[outermost] = rest < 0 ? rest + loop->shift : rest;
     values[loop->depth] = first - from;
     for (uint32_t i = 0; i < loop->test_count; i++)
-        values[loop->depth + 1] |= (int64_t)rsc_nest_condition_holds(loop->test[i], value) << i;
+        values[TESTS_AT] |= (int64_t)rsc_nest_condition_holds(loop->test[i], value) << i;
 }
