@@ -152,7 +152,8 @@ static void say_body(struct random_loops *loops, int statements) {
 }
 
 /* A sealed program laid out at 64-byte lines, or NULL where the draw makes none (values out of bounds). */
-static struct rsc_loop_program *random_program(struct random_loops *loops, uint64_t seed, struct rsc_error *error) {
+__attribute__((unused)) static struct rsc_loop_program *random_program(struct random_loops *loops, uint64_t seed,
+                                                                       struct rsc_error *error) {
     memset(loops, 0, sizeof *loops);
     rsc_rng_seed(&loops->rng, seed, 17);
     loops->budget = 14;

@@ -103,7 +103,8 @@ void rsc_crowd_take_draw(struct rsc_crowd *crowd, uint32_t draw);
 /* crowd_moment.c */
 /* The place of each thread when all have made `time` references of a phase; drawn at random if not determined. */
 void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int64_t *place);
-/* The moment of a point. */
+/* The moment of a thread's reference, without its number and end; the moment of a point. */
+struct rsc_moment rsc_crowd_moment_at(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, int64_t place);
 struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_point *point);
 /* References another thread would have made in its phase if the phase were endless. */
 double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread);

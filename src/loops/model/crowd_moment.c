@@ -103,6 +103,32 @@ struct rsc_target rsc_crowd_target(const struct rsc_crowd *crowd, const struct r
     return (struct rsc_target){.space = reference->space, .low = low, .high = low + line - 1};
 }
 
+struct rsc_moment rsc_crowd_moment_at(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, int64_t place) {
+    struct rsc_moment moment = {.phase = phase, .thread = thread, .place = place};
+    struct rsc_chance *chance = &crowd->chance;
+    rsc_crowd_look_at(crowd, phase);
+    moment.timeline = rsc_crowd_timeline(crowd, phase);
+    if (moment.timeline) {
+        moment.time = rsc_timeline_time(moment.timeline, thread, place);
+        return moment;
+    }
+    switch (crowd->interleave->kind) {
+    case RSC_INTERLEAVE_IID: moment.clock = chance_gamma(chance, (double)place + 1); break;
+    case RSC_INTERLEAVE_DRIFT:
+        moment.clock = rsc_crowd_clock(crowd, phase, thread, (double)place);
+        moment.turn = chance_even(chance);
+        break;
+    case RSC_INTERLEAVE_BURSTY:
+        /* Bursts of each thread are a Poisson process of rate 1; this is the start of the thread's current burst. */
+        moment.clock = chance_gamma(chance, 1 + chance_poisson(chance, (double)place / crowd->interleave->burst));
+        break;
+    default: /* references of the phase before this one */
+        for (uint32_t u = 0; u < crowd->plan->threads; u++)
+            moment.clock += fmin((double)place + (u < thread), crowd->length[u]);
+    }
+    return moment;
+}
+
 struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_point *point) {
     struct rsc_moment moment = {
         .segment = point->segment, .phase = crowd->nest->segment[point->segment].phase, .number = ++crowd->moments};
@@ -110,46 +136,25 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
     const struct rsc_view *view = rsc_plan_view(crowd->plan, point->segment);
     if (!view) return moment;
     int64_t m = 0;
-    if (view->who == RSC_RUN_SHARED) moment.thread = rsc_view_owner(view, point->iteration, &m);
-    else if (view->who == RSC_RUN_BY_ALL) moment.thread = (uint32_t)(point->who * view->threads);
-    moment.place = rsc_view_before(view, moment.thread, m) + point->inside;
+    uint32_t thread = 0;
+    if (view->who == RSC_RUN_SHARED) thread = rsc_view_owner(view, point->iteration, &m);
+    else if (view->who == RSC_RUN_BY_ALL) thread = (uint32_t)(point->who * view->threads);
+    int64_t place = rsc_view_before(view, thread, m) + point->inside;
     for (uint32_t s = crowd->nest->phase[moment.phase].first; s < point->segment; s++) {
         const struct rsc_view *before = rsc_plan_view(crowd->plan, s);
-        if (before) moment.place += rsc_view_length(before, moment.thread);
+        if (before) place += rsc_view_length(before, thread);
     }
-    struct rsc_chance *chance = &crowd->chance;
-    double place = (double)moment.place, clock = place;
-    rsc_crowd_look_at(crowd, moment.phase);
-    moment.timeline = rsc_crowd_timeline(crowd, moment.phase);
-    if (moment.timeline) {
-        moment.time = rsc_timeline_time(moment.timeline, moment.thread, moment.place);
-        moment.end = crowd->plan->phase_start[moment.phase] + (double)moment.time;
-        return moment;
-    }
-    switch (crowd->interleave->kind) {
-    case RSC_INTERLEAVE_IID: clock = moment.clock = chance_gamma(chance, place + 1); break;
-    case RSC_INTERLEAVE_DRIFT:
-        clock = moment.clock = rsc_crowd_clock(crowd, moment.phase, moment.thread, place);
-        moment.turn = chance_even(chance);
-        break;
-    case RSC_INTERLEAVE_BURSTY:
-        /* Bursts of each thread are a Poisson process of rate 1; this is the start of the thread's current burst. */
-        moment.clock = chance_gamma(chance, 1 + chance_poisson(chance, place / crowd->interleave->burst));
-        clock = moment.clock * crowd->interleave->burst;
-        break;
-    default: {
-        double sum = 0;
-        for (uint32_t u = 0; u < crowd->plan->threads; u++) {
-            double made = place + (u < moment.thread);
-            sum += made < crowd->length[u] ? made : crowd->length[u];
-        }
-        moment.clock = sum; /* references of the phase before this one */
-        moment.end = crowd->plan->phase_start[moment.phase] + sum;
-        return moment;
-    }
-    }
-    moment.end =
-        crowd->plan->phase_start[moment.phase] + place + rsc_crowd_made_by_others(crowd, &moment, clock + moment.turn);
+    moment = rsc_crowd_moment_at(crowd, moment.phase, thread, place);
+    moment.segment = point->segment;
+    moment.number = crowd->moments;
+    double clock = moment.clock, start = crowd->plan->phase_start[moment.phase];
+    int bursts = crowd->interleave->kind == RSC_INTERLEAVE_BURSTY;
+    if (moment.timeline) moment.end = start + (double)moment.time;
+    else if (crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP) moment.end = start + clock;
+    else
+        moment.end =
+            start + (double)place +
+            rsc_crowd_made_by_others(crowd, &moment, bursts ? clock * crowd->interleave->burst : clock + moment.turn);
     return moment;
 }
 

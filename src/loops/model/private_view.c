@@ -19,25 +19,60 @@
 #define POINTS_ALL 16384u /* smaller sets of points are used whole */
 #define RUNS_MAX 300000u /* most runs of lines marked to count each thread's first uses: some milliseconds */
 
+/* What a point's thread saw last of its line, and where the others were then. */
+struct last_use {
+    uint32_t phase;
+    int64_t place;
+    struct rsc_touch touch; /* in the point's own phase; else not found */
+    int placed; /* behind[] is filled: */
+    int64_t *behind; /* [threads]: each one's last place in an earlier phase that was before that use */
+};
+
+/* Fills behind[]. */
+static void place_others(struct rsc_crowd *crowd, uint32_t thread, struct last_use *own) {
+    struct rsc_moment then = rsc_crowd_moment_at(crowd, own->phase, thread, own->place);
+    for (uint32_t u = 0; u < crowd->plan->threads; u++)
+        own->behind[u] = (then.timeline ? rsc_timeline_reached(then.timeline, u, then.time)
+                                        : (int64_t)rsc_crowd_reached(crowd, &then, u)) -
+                         1;
+    own->placed = 1;
+}
+
+/* Whether another thread touches the target in the phase of the own last use, an earlier one, after that. */
+static int touched_since(struct rsc_crowd *crowd, uint32_t thread, const struct rsc_target *target,
+                         struct last_use *own) {
+    uint32_t phase = own->phase;
+    if (!own->placed) place_others(crowd, thread, own);
+    rsc_crowd_sharers(crowd, phase, target, thread);
+    for (uint32_t i = 0; i < crowd->sharer_count; i++) {
+        uint32_t u = crowd->sharer[i];
+        if (rsc_crowd_last(crowd, phase, u, target, INT64_MAX, own->behind[u]) >= 0) return 1;
+    }
+    if (!crowd->alike) return 0;
+    struct rsc_target alike = *target;
+    alike.which = RSC_TARGET_ALIKE;
+    int64_t last = -1, searched = -1; /* the last touch at or before a place, at which one thread's work ends */
+    rsc_crowd_look_at(crowd, phase);
+    for (uint32_t u = 0; u < crowd->plan->threads; u++) {
+        int64_t end = (int64_t)crowd->length[u] - 1;
+        if (u == thread || end < 0) continue;
+        if (end > searched || end < last) last = rsc_crowd_last(crowd, phase, u, &alike, searched = end, -1);
+        if (last > own->behind[u]) return 1;
+    }
+    return 0;
+}
+
 /* Whether another thread wrote the target between the thread's own last touch and the moment. */
 static int written_since(struct rsc_crowd *crowd, const struct rsc_moment *moment, const struct rsc_target *lines,
-                         uint32_t own_phase, int64_t own_place) {
+                         struct last_use *own) {
     struct rsc_target target = *lines;
     target.writes_only = 1;
-    struct rsc_touch none = {0},
-                     own = own_phase == moment->phase ? rsc_crowd_own_touch(crowd, moment, own_place) : none;
-    if (rsc_crowd_others(crowd, moment, &target, &own).found) return 1;
-    if (own.found) return 0;
+    if (rsc_crowd_others(crowd, moment, &target, &own->touch).found) return 1;
+    if (own->touch.found) return 0;
     int64_t segment = rsc_last_segment(crowd->search, crowd->nest->phase[moment->phase].first, &target);
     if (segment < 0) return 0;
     uint32_t phase = crowd->nest->segment[segment].phase;
-    if (phase != own_phase) return phase > own_phase;
-    rsc_crowd_sharers(crowd, phase, &target, moment->thread);
-    for (uint32_t i = 0; i < crowd->sharer_count; i++)
-        if (rsc_crowd_last(crowd, phase, crowd->sharer[i], &target, INT64_MAX, own_place) >= 0) return 1;
-    if (!crowd->alike) return 0;
-    uint32_t other = moment->thread ? 0 : 1;
-    return rsc_crowd_last(crowd, phase, other, &target, INT64_MAX, own_place) >= 0;
+    return phase == own->phase ? touched_since(crowd, moment->thread, &target, own) : phase > own->phase;
 }
 
 /* Whether any other reference could write a target's line. */
@@ -86,6 +121,8 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
     if (status >= 0)
         status = rsc_crowd_new(&crowd, search, &model, analysis->normal, analysis->options.line_bytes,
                                analysis->options.seed + plan->threads, error);
+    int64_t *behind = calloc(plan->threads, sizeof *behind);
+    if (!behind && status >= 0) status = RSC_ENOMEM;
     double cold = 0, invalidated = 0, all = 0, squares = 0;
     for (uint32_t i = 0; i < arrays && status >= 0; i++) own->arrays[i].array = analysis->program->array[i].name;
     const int all_of_them = analysis->options.samples != RSC_LOOPS_SAMPLES_AUTO || analysis->points.count <= POINTS_ALL;
@@ -100,27 +137,31 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
         struct rsc_moment moment = rsc_crowd_moment(crowd, point);
         const struct rsc_view *view = rsc_plan_view(plan, point->segment);
         double weight = point->weight * (view && view->who == RSC_RUN_BY_ALL ? view->threads : 1), interval;
-        uint32_t phase;
-        int64_t place;
+        struct last_use last = {.behind = behind};
         struct rsc_loops_sharing *row = &own->arrays[reference->from->array];
         row->references += weight;
         all += weight;
         squares += weight * weight;
-        if (!rsc_crowd_own_history(crowd, &moment, &target, &phase, &place, &interval)) {
+        if (!rsc_crowd_own_history(crowd, &moment, &target, &last.phase, &last.place, &interval)) {
             cold += weight;
             continue;
         }
-        if (!reference->is_private && has_writers(nest, &target) &&
-            written_since(crowd, &moment, &target, phase, place)) {
-            struct rsc_target bytes = target;
-            bytes.low = point->address - (int64_t)reference->size_bytes + 1;
-            bytes.high = point->address + (int64_t)reference->size_bytes - 1;
-            int is_false = !written_since(crowd, &moment, &bytes, phase, place);
-            invalidated += weight;
-            row->coherence += weight;
-            row->false_sharing += is_false * weight;
-            own->false_sharing += is_false * weight;
-            continue;
+        if (!reference->is_private && has_writers(nest, &target)) {
+            if (last.phase == moment.phase) last.touch = rsc_crowd_own_touch(crowd, &moment, last.place);
+            struct rsc_rng drawn = crowd->chance.rng;
+            if (written_since(crowd, &moment, &target, &last)) {
+                struct rsc_target bytes = target;
+                bytes.low = point->address;
+                bytes.high = point->address + (int64_t)reference->size_bytes - 1;
+                bytes.reaching = 1;
+                crowd->chance.rng = drawn; /* the same threads at the same times */
+                int is_false = !written_since(crowd, &moment, &bytes, &last);
+                invalidated += weight;
+                row->coherence += weight;
+                row->false_sharing += is_false * weight;
+                own->false_sharing += is_false * weight;
+                continue;
+            }
         }
         samples.reference[samples.count] = point->reference;
         samples.sample[samples.count++] =
@@ -170,6 +211,7 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
         own->array_count++;
     }
 out:
+    free(behind);
     rsc_loops_samples_free(&samples);
     rsc_crowd_free(crowd);
     return status < 0 ? status : 0;

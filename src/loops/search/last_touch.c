@@ -12,7 +12,7 @@
 
 int rsc_covers(const struct rsc_nest_node *a, const struct rsc_nest_node *b) {
     if (a->space != b->space || a->address.constant != b->address.constant || a->address.count != b->address.count ||
-        a->path_length > b->path_length || a->check_count > b->check_count)
+        a->size_bytes < b->size_bytes || a->path_length > b->path_length || a->check_count > b->check_count)
         return 0;
     for (uint32_t i = 0; i < a->address.count; i++)
         if (a->address.depth[i] != b->address.depth[i] || a->address.coefficient[i] != b->address.coefficient[i])
@@ -57,7 +57,7 @@ static int64_t scan_back(const struct rsc_search *search, const struct rsc_nest_
         if (rsc_can_touch(node, target) &&
             (!target->which || (target->which == RSC_TARGET_ALIKE) == search->alike[node->reference])) {
             int64_t address = rsc_nest_affine_at(&node->address, value);
-            if (address >= target->low && address <= target->high) return at;
+            if (address >= rsc_target_low(target, node) && address <= target->high) return at;
         }
         if (--at <= floor) return -1;
         if (child) {

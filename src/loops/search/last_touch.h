@@ -17,10 +17,11 @@
 
 #include "loops/nest/plan.h"
 
-/* The bytes searched for: first bytes of accesses from low to high, inclusive. */
+/* The bytes searched for, from low to high, inclusive: accesses that begin there. */
 struct rsc_target {
     uint32_t space;
     int64_t low, high;
+    int reaching; /* also those that begin before and reach them: `low` need not be where accesses can begin */
     int writes_only;
     enum rsc_target_which {
         RSC_TARGET_ANY,
@@ -72,13 +73,19 @@ int64_t rsc_last_touch(struct rsc_search *search, uint32_t segment, uint32_t thr
 /* The last segment before `segment` in which any thread touches the target; -1: none. */
 int64_t rsc_last_segment(struct rsc_search *search, uint32_t segment, const struct rsc_target *target);
 
+/* The first address at which the reference touches the target. */
+static inline int64_t rsc_target_low(const struct rsc_target *target, const struct rsc_nest_node *reference) {
+    return target->reaching ? target->low - (int64_t)reference->size_bytes + 1 : target->low;
+}
+
 /* Whether the reference's addresses, as a whole, reach the target. */
 static inline int rsc_can_touch(const struct rsc_nest_node *reference, const struct rsc_target *target) {
     return reference->space == target->space && reference->address_least <= target->high &&
-           reference->address_most >= target->low && (reference->is_write || !target->writes_only);
+           reference->address_most >= rsc_target_low(target, reference) &&
+           (reference->is_write || !target->writes_only);
 }
 
-/* Whether `a` touches every address that `b` does: in the same loops, under no other conditions. */
+/* Whether `a` touches every byte that `b` does: in the same loops, under no other conditions. */
 int rsc_covers(const struct rsc_nest_node *a, const struct rsc_nest_node *b);
 /* Whether `by`, one of search->before or after of the reference, stands for it in a search for the target. */
 int rsc_stands_for(const struct rsc_search *search, uint32_t by, const struct rsc_nest_node *reference,

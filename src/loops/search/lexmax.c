@@ -518,7 +518,7 @@ static int choose_pinning(struct rsc_search *search, uint32_t depth) {
 
 void rsc_lexmax_aim(struct rsc_search *search, const struct rsc_nest_node *reference, const struct rsc_target *target) {
     search->reference = reference;
-    search->low = target->low;
+    search->low = rsc_target_low(target, reference);
     search->high = target->high;
     memset(search->coefficient, 0, reference->path_length * sizeof *search->coefficient);
     for (uint32_t i = 0; i < reference->address.count; i++)
