@@ -2,8 +2,8 @@
  * property_loops_sharing.c - last uses and coherence misses of threads that share lines, one by one, against brute force.
  *
  * Trees are those of sharing_loops.h. In lockstep, and where an interleaving is drawn whole, the order of all threads'
- * references is known: it is gone through, and every reference's interval, and the private view's misses, are those found
- * there. RSC_SEED and RSC_ROUNDS choose other trees.
+ * references is known: it is gone through, and every reference's interval, the lines used since its line's last use, and
+ * the private view's misses, are those found there. RSC_SEED and RSC_ROUNDS choose other trees.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "loops/model/region_analysis.h"
+#include "loops/nest/touched.h"
 #include "loops/nest/walk.h"
 #include "property/sharing_loops.h"
 
@@ -34,6 +35,7 @@ static struct {
 
 struct truth {
     double cold, invalidated, false_sharing; /* of private caches */
+    uint64_t lines;
     double cold_of[64]; /* first uses of all threads together, by reference */
     double count_of[64];
 };
@@ -96,6 +98,7 @@ static void find_truth(const struct rsc_nest *nest, struct truth *truth) {
         run.before[i] = at;
         truth->count_of[run.reference[i]]++;
         truth->cold_of[run.reference[i]] += !at;
+        truth->lines += !at;
         for (; at && run.thread[at - 1] != run.thread[i]; at = run.before[at - 1]) {
             int writes = nest->reference[run.reference[at - 1]]->is_write;
             written += writes;
@@ -116,7 +119,7 @@ static int by_all(const struct rsc_nest *nest) {
 }
 
 static struct counted {
-    long trees, points, views, invalidated, false_sharing;
+    long trees, points, windows, views, invalidated, false_sharing;
 } counted;
 
 struct given {
@@ -126,8 +129,35 @@ struct given {
     struct rsc_loops_analysis *analysis;
 };
 
+/* The lines that threads use between a point and the last use of its line. */
+static void check_window(const struct given *given, struct rsc_crowd *crowd, struct rsc_touched *touched,
+                         const struct rsc_point *point) {
+    struct rsc_target target = rsc_crowd_target(crowd, point);
+    struct rsc_moment moment = rsc_crowd_moment(crowd, point);
+    int64_t own = rsc_crowd_own(crowd, &moment, &target);
+    struct rsc_touch since = rsc_crowd_own_touch(crowd, &moment, own);
+    struct rsc_touch other = rsc_crowd_others(crowd, &moment, &target, &since);
+    if (other.found) since = other;
+    int in_phase = since.found;
+    if (!in_phase) since = rsc_crowd_earlier(crowd, &moment, &target);
+    if (!since.found) return;
+    uint32_t at = (uint32_t)moment.end, distance = 0;
+    uint64_t runs;
+    for (uint32_t i = run.before[at]; i < at; i++) distance += run.before[i] < run.before[at];
+    assert_int_equal(rsc_crowd_mark_window(crowd, touched, &moment, &since, in_phase, own, other.found, UINT64_MAX), 0);
+    uint64_t lines = rsc_touched_count(touched, target.low, &runs);
+    if (lines != distance)
+        fail_msg("seed %llu T=%u %s reference %u at %u: distance %llu, not %u, in\n%s", (unsigned long long)given->seed,
+                 given->threads, given->way, point->reference, at, (unsigned long long)lines, distance,
+                 sharing.loops.text);
+    counted.windows++;
+}
+
 static void check_intervals(const struct given *given, struct rsc_crowd *crowd) {
     const struct rsc_points *points = &given->analysis->points;
+    struct rsc_touched *touched;
+    struct rsc_error error;
+    assert_int_equal(rsc_touched_new(&touched, crowd->search, 64, &error), 0);
     if (points->count != rsc_loops_references(given->analysis))
         fail_msg("seed %llu: %zu points of %llu references, in\n%s", (unsigned long long)given->seed, points->count,
                  (unsigned long long)rsc_loops_references(given->analysis), sharing.loops.text);
@@ -142,7 +172,9 @@ static void check_intervals(const struct given *given, struct rsc_crowd *crowd) 
                      (unsigned long long)given->seed, given->threads, given->way, points->point[i].reference, at,
                      interval, run.before[at] ? at - run.before[at] + 1 : 0, sharing.loops.text);
         counted.points++;
+        if (touched && i % 5 == given->seed % 5) check_window(given, crowd, touched, &points->point[i]);
     }
+    rsc_touched_free(touched);
 }
 
 /* The private view, and each reference's totals. */
@@ -152,18 +184,23 @@ static void check_result(const struct given *given, const struct rsc_interleave 
     struct rsc_loops_result *result;
     assert_int_equal(rsc_loops_analyse(given->analysis, given->threads, interleave, &result, &error), 0);
     const struct rsc_loops_private *own = &result->own;
-    if (own->mrc && (fabs(own->cold - truth->cold) > 0.5 || fabs(own->invalidated - truth->invalidated) > 0.5 ||
-                     fabs(own->false_sharing - truth->false_sharing) > 0.5)) /* none where one thread does all */
-        fail_msg(
-            "seed %llu T=%u %s: first uses %g, not %g; coherence misses %g, not %g; false sharing %g, not %g, in\n%s",
-            (unsigned long long)given->seed, given->threads, given->way, own->cold, truth->cold, own->invalidated,
-            truth->invalidated, own->false_sharing, truth->false_sharing, sharing.loops.text);
+    int all = by_all(given->analysis->nest); /* then one thread's instance stands for all */
+    if (result->distinct != truth->lines || (own->mrc && fabs(own->cold - truth->cold) > 0.5))
+        fail_msg("seed %llu T=%u %s: %llu lines, not %llu; first uses %g, not %g, in\n%s",
+                 (unsigned long long)given->seed, given->threads, given->way, (unsigned long long)result->distinct,
+                 (unsigned long long)truth->lines, own->cold, truth->cold, sharing.loops.text);
+    if (!all && own->mrc && /* there is none where one thread does all */
+        (fabs(own->invalidated - truth->invalidated) > 0.5 || fabs(own->false_sharing - truth->false_sharing) > 0.5))
+        fail_msg("seed %llu T=%u %s: coherence misses %g, not %g; false sharing %g, not %g, in\n%s",
+                 (unsigned long long)given->seed, given->threads, given->way, own->invalidated, truth->invalidated,
+                 own->false_sharing, truth->false_sharing, sharing.loops.text);
     counted.views += own->mrc != NULL;
     counted.invalidated += (long)truth->invalidated;
     counted.false_sharing += (long)truth->false_sharing;
     for (size_t r = 0; r < result->row_count; r++)
         if ((double)result->rows[r].references != truth->count_of[r] ||
-            (interleave->kind == RSC_INTERLEAVE_LOCKSTEP && fabs(result->rows[r].cold - truth->cold_of[r]) > 0.5))
+            (!all && interleave->kind == RSC_INTERLEAVE_LOCKSTEP &&
+             fabs(result->rows[r].cold - truth->cold_of[r]) > 0.5))
             fail_msg("seed %llu T=%u %s reference %zu: %llu times, not %g; first uses %g, not %g, in\n%s",
                      (unsigned long long)given->seed, given->threads, given->way, r,
                      (unsigned long long)result->rows[r].references, truth->count_of[r], result->rows[r].cold,
@@ -192,7 +229,7 @@ static void check_order(const struct given *given) {
     if (replay(crowd)) {
         find_truth(nest, &truth);
         check_intervals(given, crowd);
-        if (!by_all(nest)) check_result(given, &interleave, &truth);
+        check_result(given, &interleave, &truth);
         counted.trees++;
     }
     rsc_crowd_free(crowd);
@@ -224,8 +261,9 @@ static void last_uses_are_exact(void **state) {
         rsc_loops_analysis_free(analysis);
         rsc_loop_program_free(program);
     }
-    printf("%ld orders, %ld references, %ld private views: %ld coherence misses, %ld of them false sharing\n",
-           counted.trees, counted.points, counted.views, counted.invalidated, counted.false_sharing);
+    printf(
+        "%ld orders, %ld references, %ld distances, %ld private views: %ld coherence misses, %ld of them false sharing\n",
+        counted.trees, counted.points, counted.windows, counted.views, counted.invalidated, counted.false_sharing);
     if (!rounds) assert_true(counted.trees > 500 && counted.views > 300 && counted.false_sharing > 1000);
 }
 

@@ -169,10 +169,11 @@ static struct rsc_loop_program *sharing_program(struct sharing_loops *sharing, u
     rsc_rng_seed(&loops->rng, seed, 19);
     loops->budget = 40;
     sharing->schedules = only_static ? 6 : 10;
+    const char *who = pick(loops, 2) ? " private" : "";
     say(loops,
         "loops 1\narray a 8 [][%d]\narray b %d []\narray s %d\narray h %d [64]\narray c 1 []\n"
-        "array p 8 [64] private\narray q 4 private\nnest n {\n",
-        5 + pick(loops, 60), 1 << pick(loops, 4), 4 << pick(loops, 2), 1 << pick(loops, 4));
+        "array p 8 [64]%s\narray q 4%s\nnest n {\n",
+        5 + pick(loops, 60), 1 << pick(loops, 4), 4 << pick(loops, 2), 1 << pick(loops, 4), who, who);
     int around = pick(loops, 3);
     for (int d = 0; d < around; d++) say(loops, "for v%d = 0 to %d {\n", loops->depth++, 1 + pick(loops, 3));
     for (int i = 1 + pick(loops, 3); i--;) {
