@@ -18,6 +18,8 @@ static const char gemm[] =
     "loops 1\narray a 8 [20][24]\narray b 8 [24][28]\narray c 8 [20][28]\n"
     "nest gemm { parallel { for i = 0 to 19 share static { for j = 27 to 0 step -1 { for k = 0 to 23 {\n"
     "read a[i][k] read b[k][j] read c[i][j] write c[i][j] } } } } }\n";
+static const char by_pairs[] = "loops 1\narray c 8 [40]\nnest n { parallel { for i = 0 to 29 share static collapse 2 "
+                               "{ for j = 0 to 3 { for k = 0 to 2 { read c[i] } } } } }\n";
 static const char triangle[] =
     "loops 1\narray a 8 [40][40]\nnest n { parallel { for i = 0 to 39 share dynamic { for j = i to 39 { read a[j][i] write a[i][j] } } } }\n";
 static const char uneven[] =
@@ -67,13 +69,13 @@ static uint32_t all_references(const struct rsc_loop_program *program, uint32_t 
 
 static void same_references_in_another_order(void **state) {
     (void)state;
+    /* With i and k interchanged, threads would add to the same c[i][j]. */
     static const struct {
         const char *text, *what;
         int proved;
-    } cases[] = {{gemm, "tile=i:8,j:5", 1},    {gemm, "tile=k:7,j:4,i:100", 1},
-                 {gemm, "interchange=j,k", 1}, {gemm, "interchange=i,k", 1},
-                 {gemm, "chunk=3", 1},         {triangle, "tile=i:8,j:8", 0},
-                 {triangle, "tile=j:16", 0},   {triangle, "chunk=5", 1}};
+    } cases[] = {{gemm, "tile=i:8,j:5", 1},     {gemm, "tile=k:7,j:4,i:100", 1}, {gemm, "interchange=j,k", 1},
+                 {gemm, "interchange=i,k", 0},  {gemm, "interchange=i,j", 1},    {gemm, "chunk=3", 1},
+                 {triangle, "tile=i:8,j:8", 0}, {triangle, "tile=j:16", 0},      {triangle, "chunk=5", 1}};
     uint64_t *before = malloc(ROOM * sizeof *before), *after = malloc(ROOM * sizeof *after);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rsc_loop_program *program = read_text(cases[i].text), *changed;
@@ -191,6 +193,11 @@ static void nonsense_is_refused(void **state) {
     program = read_text(triangle);
     assert_int_equal(rsc_loops_what_if(&changed, program, 0, "interchange=i,j", &note, &error), RSC_EINVAL);
     assert_non_null(strstr(error.message, "depend"));
+    rsc_loop_program_free(program);
+    program = read_text(by_pairs);
+    assert_int_equal(rsc_loops_what_if(&changed, program, 0, "tile=j:2", &note, &error), RSC_EINVAL);
+    assert_int_equal(rsc_loops_what_if(&changed, program, 0, "tile=k:2", &note, &error), 0);
+    rsc_loop_program_free(changed);
     rsc_loop_program_free(program);
     program = read_text(uneven);
     assert_int_equal(rsc_loops_what_if(&changed, program, 0, "interchange=i,j", &note, &error), RSC_EINVAL);

@@ -115,6 +115,13 @@ static int bound_uses(const struct rsc_loop_bound *bound, uint32_t depth) {
     return 0;
 }
 
+/* The shared loop whose iterations are split among threads, with others, by this one's; NULL: none. */
+static const struct rsc_loop_node *split_by(const struct rsc_loop_node *loop) {
+    const struct rsc_loop_node *node = loop;
+    while (node && !(node->kind == RSC_NODE_LOOP && node->share)) node = node->parent;
+    return node && loop->depth < node->depth + node->collapse ? node : NULL;
+}
+
 /* The outermost and innermost of the loops, if they are perfectly nested. */
 static int find_band(struct change *change, struct rsc_loop_node **outer, struct rsc_loop_node **inner) {
     *outer = *inner = change->loop[0];
@@ -152,9 +159,11 @@ static int list_references(struct order *order, const struct rsc_loop_node *node
  * Any order of the band's loops is correct if every array written in it is referenced
  * by only one expression, whose elements differ for different values of the band's
  * variables, except for at most one variable: dependences are then along that variable
- * only, and its order is kept.
+ * only, and its order is kept. Threads that split the loop of that variable would not keep it: `split`, the loop that is
+ * shared afterwards (NULL: as before), has a variable in each of those expressions.
  */
-static int any_order_will_do(const struct rsc_loop_node *outer, const struct rsc_loop_node *inner) {
+static int any_order_will_do(const struct rsc_loop_node *outer, const struct rsc_loop_node *inner,
+                             const struct rsc_loop_node *split) {
     static const struct order empty;
     struct order order = empty;
     if (!list_references(&order, outer)) return 0;
@@ -165,6 +174,7 @@ static int any_order_will_do(const struct rsc_loop_node *outer, const struct rsc
             if (order.reference[r]->array == write->array &&
                 memcmp(&order.reference[r]->offset, &write->offset, sizeof write->offset))
                 return 0;
+        if (split && !write->offset.coefficient[split->depth]) return 0;
         uint32_t absent = 0;
         for (uint32_t d = outer->depth; d <= inner->depth; d++) absent += !write->offset.coefficient[d];
         if (absent > 1) return 0;
@@ -231,7 +241,7 @@ static int tile(struct change *change) {
     for (uint32_t i = 0; i < n; i++) {
         struct rsc_loop_node *loop = change->loop[i];
         if (loop->step != 1 && loop->step != -1) return bad(change, "a loop with a step of more than 1 is not tiled");
-        if (loop->share && loop->collapse > 1) return bad(change, "collapsed loops are not tiled");
+        if (split_by(loop) && split_by(loop)->collapse > 1) return bad(change, "collapsed loops are not tiled");
         if (loop->never) return bad(change, "the loop never runs");
         least[i] = rsc_floor_divide(loop->least, change->number[i]);
         most[i] = rsc_floor_divide(loop->most, change->number[i]);
@@ -417,13 +427,15 @@ int rsc_loops_what_if(struct rsc_loop_program **out, const struct rsc_loop_progr
         status = read_names(&change, what + 5, 1);
         struct rsc_loop_node *outer, *inner;
         if (status >= 0) status = find_band(&change, &outer, &inner);
-        if (status >= 0 && !any_order_will_do(outer, inner)) *note = not_proved;
+        if (status >= 0 && !any_order_will_do(outer, inner, NULL)) *note = not_proved;
         if (status >= 0) status = tile(&change);
     } else if (!strncmp(what, "interchange=", 12)) {
         status = read_names(&change, what + 12, 0);
         struct rsc_loop_node *outer, *inner;
         if (status >= 0) status = find_band(&change, &outer, &inner);
-        if (status >= 0 && !any_order_will_do(outer, inner)) *note = not_proved;
+        const struct rsc_loop_node *split = NULL; /* the schedule stays with the place: the loop that comes there */
+        if (status >= 0 && !split_by(outer) != !split_by(inner)) split = split_by(outer) ? inner : outer;
+        if (status >= 0 && !any_order_will_do(outer, inner, split)) *note = not_proved;
         if (status >= 0) status = interchange(&change);
     } else if (!strncmp(what, "chunk=", 6)) {
         char *end;
