@@ -7,6 +7,10 @@
  * spread over each space (distinct.h) those whose last touch before the later use is within the
  * interval. The other long reuses of the reference take the factor between count and footprint from one that is alike:
  * a factor of lines used, of which the more fall on the same line the more of all there are.
+ *
+ * Windows are counted one after the other until they took a certain work, and which way to count depends on those
+ * before. To count several at the same time, each is counted as if those at the same time had changed nothing, and then
+ * they are taken in order: one for which something has changed is counted again, and those after the end are dropped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +31,8 @@
 #define COUNTED_MOST 4096u
 #define TIME_COUNTS 0.3 /* of a run, beside a distance of a factor of e */
 #define GOLDEN 0.6180339887498949 /* its multiples, modulo 1, are spread evenly however many there are */
+#define AT_ONCE_FEWEST 8u /* windows counted at the same time */
+#define AT_ONCE_MOST 128u
 
 struct counted {
     size_t at; /* index of the sample */
@@ -68,26 +74,46 @@ static uint32_t stratum_of(const struct rsc_loops_samples *samples, size_t at) {
     return samples->strata ? samples->stratum[at] : samples->reference[at];
 }
 
-struct counting {
-    const struct rsc_loops_analysis *analysis;
+/* One thread's. */
+struct counter {
     struct rsc_crowd *crowd;
     struct rsc_touched *touched; /* NULL: not here */
-    double all, too_long; /* lines; windows of that many take too many runs */
     struct line *line;
+};
+
+/* What counting one window came to. */
+struct window {
+    double distance; /* -1: not counted */
+    double work, searches;
+    int is_spread; /* counted by lines spread over all */
+    int too_many; /* runs to be marked */
+};
+
+struct counting {
+    const struct rsc_loops_analysis *analysis;
+    struct rsc_loops_crowds *crowds;
+    struct counter counter[RSC_LOOPS_WORKERS_MOST]; /* of each crowd */
+    const struct rsc_points *points;
+    const uint32_t *which; /* the point of each sample */
+    const struct rsc_loops_samples *samples;
+    const struct turn *longs;
+    double all, too_long; /* lines; windows of that many take too many runs */
     double work;
-    size_t spread; /* windows counted by lines spread over all */
+    size_t next; /* those counted at the same time begin with this one of longs[] */
+    struct window window[AT_ONCE_MOST];
 };
 
 /* Of lines spread over the spaces, those used since `since`. */
-static double count_spread(struct counting *counting, const struct rsc_moment *moment, const struct rsc_target *own,
-                           const struct rsc_touch *since, int in_phase, size_t turn) {
-    struct rsc_crowd *crowd = counting->crowd;
+static double count_spread(const struct counting *counting, const struct counter *counter,
+                           const struct rsc_moment *moment, const struct rsc_target *own, const struct rsc_touch *since,
+                           int in_phase, size_t turn, struct window *window) {
+    struct rsc_crowd *crowd = counter->crowd;
     const struct rsc_touch this_phase = {.found = in_phase, .ago = since->ago, .interval = since->interval};
-    size_t lines = choose_lines(counting->analysis, counting->all, turn, counting->line);
+    size_t lines = choose_lines(counting->analysis, counting->all, turn, counter->line);
     uint64_t before = crowd->search->searches;
     double sum = 0;
     for (size_t i = 0; i < lines; i++) {
-        const struct rsc_target *target = &counting->line[i].target;
+        const struct rsc_target *target = &counter->line[i].target;
         if (target->low == own->low) continue;
         struct rsc_touch touch = rsc_crowd_own_touch(crowd, moment, rsc_crowd_own(crowd, moment, target));
         int used = touch.found && (!in_phase || touch.ago < since->ago);
@@ -96,15 +122,16 @@ static double count_spread(struct counting *counting, const struct rsc_moment *m
             touch = rsc_crowd_earlier(crowd, moment, target);
             used = touch.found && touch.interval < since->interval;
         }
-        if (used) sum += counting->line[i].weight;
+        if (used) sum += counter->line[i].weight;
     }
-    counting->work += (double)(crowd->search->searches - before) + (double)lines * crowd->plan->threads / 10;
+    window->work += (double)(crowd->search->searches - before) + (double)lines * crowd->plan->threads / 10;
     return sum;
 }
 
 /* Lines used between the point and the last use of its line before it; -1: not counted. `footprint`: what it may be. */
-static double count_lines(struct counting *counting, const struct rsc_point *point, double footprint, size_t turn) {
-    struct rsc_crowd *crowd = counting->crowd;
+static double count_lines(const struct counting *counting, const struct counter *counter, const struct rsc_point *point,
+                          double footprint, size_t turn, struct window *window) {
+    struct rsc_crowd *crowd = counter->crowd;
     struct rsc_moment moment = rsc_crowd_moment(crowd, point);
     struct rsc_target target = rsc_crowd_target(crowd, point);
     int64_t own = rsc_crowd_own(crowd, &moment, &target);
@@ -114,18 +141,43 @@ static double count_lines(struct counting *counting, const struct rsc_point *poi
     int in_phase = since.found;
     if (!in_phase) since = rsc_crowd_earlier(crowd, &moment, &target);
     if (!since.found) return -1;
-    if (counting->touched && footprint < counting->too_long) {
+    if (counter->touched && footprint < counting->too_long) {
         int status =
-            rsc_crowd_mark_window(crowd, counting->touched, &moment, &since, in_phase, own, other.found, RUNS_MOST);
-        uint64_t runs, count = rsc_touched_count(counting->touched, target.low, &runs);
-        counting->work += (double)runs / RUNS_PER_SEARCH + crowd->plan->threads / 2.0;
+            rsc_crowd_mark_window(crowd, counter->touched, &moment, &since, in_phase, own, other.found, RUNS_MOST);
+        uint64_t runs, count = rsc_touched_count(counter->touched, target.low, &runs);
+        window->work += (double)runs / RUNS_PER_SEARCH + crowd->plan->threads / 2.0;
         if (status >= 0) return (double)count;
         if (status != RSC_ELIMIT || crowd->nest->status < 0) return -1;
-        counting->too_long = footprint;
+        window->too_many = 1;
     }
     if (footprint < counting->all / LONG_SHARE) return -1;
-    counting->spread++;
-    return count_spread(counting, &moment, &target, &since, in_phase, turn);
+    window->is_spread = 1;
+    return count_spread(counting, counter, &moment, &target, &since, in_phase, turn, window);
+}
+
+/* Counts the window of long reuse number next + k. */
+static void count_window(void *context, size_t k) {
+    struct counting *counting = context;
+    size_t turn = counting->next + k, at = counting->longs[turn].at;
+    uint32_t number = rsc_loops_crowds_take(counting->crowds);
+    const struct counter *counter = &counting->counter[number];
+    struct window *window = &counting->window[k];
+    uint64_t before = counter->crowd->search->searches;
+    *window = (struct window){.distance = -1};
+    rsc_loops_draw_as(counter->crowd, counting->which[at]);
+    window->distance = count_lines(counting, counter, &counting->points->point[counting->which[at]],
+                                   counting->samples->sample[at].distance, turn * TURN, window);
+    window->searches = (double)(counter->crowd->search->searches - before);
+    rsc_loops_crowds_give(counting->crowds, number);
+}
+
+/* How many of those left to count at the same time: about as many as the work that is left allows. */
+static size_t at_once(const struct counting *counting, size_t left, double work) {
+    double few = rsc_loops_team_size(counting->analysis->team) > 1 ? AT_ONCE_FEWEST : 1, count = few;
+    if (few > 1 && !counting->next) count = COUNTED_FEWEST;
+    else if (few > 1) count = (work - counting->work) / (counting->work / (double)counting->next + 1);
+    count = fmin(fmax(count, few), fmin((double)left, AT_ONCE_MOST));
+    return (size_t)count;
 }
 
 /* How many lines drawn at random, one by one, would leave `distance` different ones of `all`: what a factor applies to. */
@@ -180,52 +232,91 @@ static void give_turns(const struct rsc_loops_samples *samples, struct turn *lon
     qsort(longs, count, sizeof *longs, by_turn);
 }
 
-int rsc_loops_count_lines(const struct rsc_loops_analysis *analysis, struct rsc_crowd *crowd,
+static int make_counters(struct counting *counting) {
+    const struct rsc_loops_analysis *analysis = counting->analysis;
+    size_t lines = analysis->nest->space_count + (size_t)PICKS + 1;
+    int status = 0;
+    for (uint32_t k = 0; k < counting->crowds->count && status >= 0; k++) {
+        struct counter *counter = &counting->counter[k];
+        counter->crowd = counting->crowds->crowd[k];
+        counter->line = malloc(lines * sizeof *counter->line);
+        status = counter->line
+                     ? rsc_touched_new(&counter->touched, counter->crowd->search, analysis->options.line_bytes, NULL)
+                     : RSC_ENOMEM;
+    }
+    return status;
+}
+
+static void free_counters(struct counting *counting) {
+    for (uint32_t k = 0; k < counting->crowds->count; k++) {
+        free(counting->counter[k].line);
+        rsc_touched_free(counting->counter[k].touched);
+    }
+}
+
+int rsc_loops_count_lines(const struct rsc_loops_analysis *analysis, struct rsc_loops_crowds *crowds,
                           const struct rsc_points *points, const uint32_t *which, struct rsc_loops_samples *samples) {
     samples->spread = 1;
     if (analysis->has_private) return 0;
     uint8_t *is_counted = calloc(samples->count + 1, 1);
     struct turn *longs = malloc((samples->count + 1) * sizeof *longs);
-    size_t long_count = 0, count = 0;
+    size_t long_count = 0, count = 0, spread = 0;
     struct counted *counted = malloc(((size_t)COUNTED_MOST + 1) * sizeof *counted);
     struct counting counting = {.analysis = analysis,
-                                .crowd = crowd,
+                                .crowds = crowds,
+                                .points = points,
+                                .which = which,
+                                .samples = samples,
+                                .longs = longs,
                                 .all = samples->lines,
-                                .too_long = INFINITY,
-                                .line =
-                                    malloc((analysis->nest->space_count + (size_t)PICKS + 1) * sizeof *counting.line)};
-    int status = is_counted && longs && counted && counting.line ? 0 : RSC_ENOMEM;
-    if (status >= 0) status = rsc_touched_new(&counting.touched, crowd->search, analysis->options.line_bytes, NULL);
-    double all = samples->lines, least = counting.touched ? LONG_LINES : fmax(LONG_LINES, samples->lines / LONG_SHARE);
+                                .too_long = INFINITY};
+    int status = is_counted && longs && counted ? make_counters(&counting) : RSC_ENOMEM;
+    int marks = counting.counter[0].touched != NULL;
+    double all = samples->lines, least = marks ? LONG_LINES : fmax(LONG_LINES, samples->lines / LONG_SHARE);
     for (size_t i = 0; status >= 0 && i < samples->count; i++)
         if (samples->sample[i].interval > 0 && samples->sample[i].distance >= least) longs[long_count++].at = i;
     if (status >= 0) give_turns(samples, longs, long_count);
+    if (long_count > COUNTED_MOST) long_count = COUNTED_MOST;
     double work = analysis->rectangular ? WORK_RECTANGULAR : WORK;
-    for (size_t k = 0; status >= 0 && k < long_count && k < COUNTED_MOST; k++) {
-        if (k >= COUNTED_FEWEST && counting.work > work) break;
-        size_t at = longs[k].at;
-        struct rsc_reuse_sample *sample = &samples->sample[at];
-        rsc_loops_draw_as(crowd, which[at]);
-        double distance = count_lines(&counting, &points->point[which[at]], sample->distance, k * TURN);
-        if (distance < 0) continue;
-        counted[count++] = (struct counted){.at = at,
-                                            .reference = samples->reference[at],
-                                            .factor = draws_of(distance, all) / draws_of(sample->distance, all),
-                                            .logarithm = log(sample->distance),
-                                            .time = sample->end / samples->references};
-        sample->distance = distance;
-        is_counted[at] = 1;
+    for (int enough = 0; status >= 0 && counting.next < long_count && !enough;) {
+        size_t together = at_once(&counting, long_count - counting.next, work);
+        double too_long = counting.too_long;
+        rsc_loops_team_each(analysis->team, together, count_window, &counting);
+        for (size_t k = 0; k < together; k++, counting.next++) {
+            enough = counting.next >= COUNTED_FEWEST && counting.work > work;
+            if (enough) break;
+            size_t at = longs[counting.next].at;
+            struct rsc_reuse_sample *sample = &samples->sample[at];
+            struct window window = counting.window[k];
+            if (counting.too_long <= sample->distance && sample->distance < too_long) {
+                struct counting again = counting;
+                count_window(&again, 0);
+                window = again.window[0];
+            }
+            if (window.too_many) counting.too_long = sample->distance;
+            counting.work += window.work;
+            samples->searches += window.searches;
+            spread += (size_t)window.is_spread;
+            if (window.distance < 0) continue;
+            counted[count++] =
+                (struct counted){.at = at,
+                                 .reference = samples->reference[at],
+                                 .factor = draws_of(window.distance, all) / draws_of(sample->distance, all),
+                                 .logarithm = log(sample->distance),
+                                 .time = sample->end / samples->references};
+            sample->distance = window.distance;
+            is_counted[at] = 1;
+        }
     }
-    samples->spread = count ? (double)counting.spread / (double)count : 1;
+    samples->spread = count ? (double)spread / (double)count : 1;
     samples->long_lines = count ? least : 0;
     if (status >= 0) {
         qsort(counted, count, sizeof *counted, by_reference);
         fill_others(samples, is_counted, least, counted, count);
     }
+    free_counters(&counting);
     free(is_counted);
     free(longs);
     free(counted);
-    free(counting.line);
-    rsc_touched_free(counting.touched);
     return status;
 }

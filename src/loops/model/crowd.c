@@ -53,9 +53,21 @@ void rsc_crowd_free(struct rsc_crowd *crowd) {
     free(crowd->placed);
     free(crowd->from);
     free(crowd->to);
-    rsc_leads_free(crowd->leads);
+    if (!crowd->borrows_leads) rsc_leads_free(crowd->leads);
     rsc_crowd_drawn_free(crowd);
     free(crowd);
+}
+
+static int take_draws(struct rsc_crowd *crowd, uint32_t draws, struct rsc_plan *const *dealt, uint32_t dealings,
+                      struct rsc_error *error) {
+    struct rsc_timeline **drawn = calloc((size_t)draws * crowd->nest->phase_count, sizeof *drawn);
+    if (!drawn) return rsc_fail_memory(error, "model of threads");
+    free(crowd->drawn);
+    crowd->drawn = drawn;
+    crowd->draws = draws;
+    crowd->dealt = dealt;
+    crowd->dealings = dealings;
+    return 0;
 }
 
 int rsc_crowd_divide(struct rsc_crowd *crowd, struct rsc_plan *const *dealt, uint32_t dealings,
@@ -70,15 +82,13 @@ int rsc_crowd_divide(struct rsc_crowd *crowd, struct rsc_plan *const *dealt, uin
         double runs = crowd->plan->phase_start[phases] / crowd->interleave->burst + (double)phases * threads;
         if (crowd->runs_max >= DRAWS_LEAST * runs) draws = (uint32_t)fmin(crowd->runs_max / runs, RSC_CROWD_DRAWS);
     }
-    if (draws == 1) return 0;
-    struct rsc_timeline **drawn = calloc((size_t)draws * phases, sizeof *drawn);
-    if (!drawn) return rsc_fail_memory(error, "model of threads");
-    free(crowd->drawn);
-    crowd->drawn = drawn;
-    crowd->draws = draws;
-    crowd->dealt = dealt;
-    crowd->dealings = dealings;
-    return 0;
+    return draws == 1 ? 0 : take_draws(crowd, draws, dealt, dealings, error);
+}
+
+int rsc_crowd_divide_as(struct rsc_crowd *crowd, const struct rsc_crowd *first, struct rsc_error *error) {
+    crowd->leads = first->leads;
+    crowd->borrows_leads = 1;
+    return first->draws == 1 ? 0 : take_draws(crowd, first->draws, first->dealt, first->dealings, error);
 }
 
 void rsc_crowd_take_draw(struct rsc_crowd *crowd, uint32_t draw) {

@@ -55,6 +55,7 @@ struct rsc_crowd {
     uint32_t dealings;
     int by_draw; /* whether that reference's last use depends on the draw */
     struct rsc_leads *leads; /* drift: of all draws; NULL: each reference has leads of its own */
+    int borrows_leads; /* from another crowd */
     /* Phases whose interleaving is drawn completely. */
     struct rsc_timeline **drawn; /* [draws][phases]; NULL: not, or not yet */
     uint64_t runs_kept;
@@ -97,6 +98,8 @@ void rsc_crowd_free(struct rsc_crowd *crowd);
 #define RSC_CROWD_DRAWS 9u
 int rsc_crowd_divide(struct rsc_crowd *crowd, struct rsc_plan *const *dealt, uint32_t dealings,
                      struct rsc_error *error);
+/* The same, in the place of another one that is divided: they share the leads of `first`, which must outlive this one. */
+int rsc_crowd_divide_as(struct rsc_crowd *crowd, const struct rsc_crowd *first, struct rsc_error *error);
 /* From now on references are of this draw. */
 void rsc_crowd_take_draw(struct rsc_crowd *crowd, uint32_t draw);
 

@@ -17,6 +17,7 @@ int rsc_leads_new(struct rsc_leads **out, uint32_t draws, uint32_t phases, uint3
     struct rsc_leads *leads = calloc(1, sizeof *leads);
     if (!leads) return RSC_ENOMEM;
     *leads = (struct rsc_leads){.draws = draws, .phases = phases, .threads = threads, .seed = seed};
+    pthread_mutex_init(&leads->lock, NULL);
     leads->knots = (uint32_t)knots;
     leads->ready = calloc((size_t)draws * phases, sizeof *leads->ready);
     leads->walk = malloc(walks * knots * sizeof *leads->walk);
@@ -30,26 +31,29 @@ int rsc_leads_new(struct rsc_leads **out, uint32_t draws, uint32_t phases, uint3
 
 void rsc_leads_free(struct rsc_leads *leads) {
     if (!leads) return;
+    pthread_mutex_destroy(&leads->lock);
     free(leads->ready);
     free(leads->walk);
     free(leads);
 }
 
 static void draw_walks(struct rsc_leads *leads, size_t which, const float *normal) {
+    pthread_mutex_lock(&leads->lock);
     struct rsc_chance chance = {.normal = normal};
     float *walk = leads->walk + which * leads->threads * leads->knots;
     rsc_rng_seed(&chance.rng, leads->seed + which, 65);
-    for (uint32_t t = 0; t < leads->threads; t++) {
+    for (uint32_t t = 0; t < leads->threads && !leads->ready[which]; t++) {
         double at = 0;
         for (uint32_t k = 0; k < leads->knots; k++) *walk++ = (float)(at += chance_normal(&chance));
     }
-    leads->ready[which] = 1;
+    atomic_store_explicit(&leads->ready[which], 1, memory_order_release);
+    pthread_mutex_unlock(&leads->lock);
 }
 
 double rsc_leads_at(struct rsc_leads *leads, uint32_t draw, uint32_t phase, uint32_t thread, double variance,
                     double most, struct rsc_chance *chance) {
     size_t which = (size_t)draw * leads->phases + phase;
-    if (!leads->ready[which]) draw_walks(leads, which, chance->normal);
+    if (!atomic_load_explicit(&leads->ready[which], memory_order_acquire)) draw_walks(leads, which, chance->normal);
     const float *walk = leads->walk + (which * leads->threads + thread) * leads->knots;
     double step = most / leads->knots, at = most > 0 ? variance / step : 0;
     if (at >= leads->knots) /* behind the end: a walk from there on */

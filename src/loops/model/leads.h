@@ -7,16 +7,22 @@
  *
  * A lead is a random walk. Each draw keeps it at a few times of each phase; between them it is drawn anew for every
  * reference, as a walk between two known ends.
+ *
+ * Several threads may ask at the same time.
  */
 #ifndef RSC_LOOPS_MODEL_LEADS_H
 #define RSC_LOOPS_MODEL_LEADS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "loops/model/chance.h"
 
 struct rsc_leads {
     uint32_t draws, phases, threads, knots;
     uint64_t seed;
-    uint8_t *ready; /* [draws][phases] */
+    pthread_mutex_t lock; /* of walks that are being drawn */
+    _Atomic uint8_t *ready; /* [draws][phases] */
     float *walk; /* [draws][phases][threads][knots]: at equal steps of its variance, in steps' standard deviations */
 };
 

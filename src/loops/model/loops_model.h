@@ -63,10 +63,11 @@ struct rsc_loops_options {
     int private_view; /* also model private caches */
     uint32_t base_threads; /* racetrack: number of threads for collecting private intervals; the paper uses 4 */
     const char *schedule; /* NULL: the source's; "static", "dynamic,4"...: for every parallel loop */
+    uint32_t workers; /* threads that make an analysis, which are none of its results; 0: one for each processor */
 };
 #define RSC_LOOPS_SAMPLES_AUTO UINT32_MAX
 #define RSC_LOOPS_OPTIONS_DEFAULT \
-    ((struct rsc_loops_options){64, 1, RSC_LOOPS_SAMPLES_AUTO, 10000000, 1 << 19, 90, 1, 1, 4, NULL})
+    ((struct rsc_loops_options){64, 1, RSC_LOOPS_SAMPLES_AUTO, 10000000, 1 << 19, 90, 1, 1, 4, NULL, 0})
 
 struct rsc_loops_analysis;
 

@@ -4,7 +4,6 @@
  */
 #include "loops/model/region_analysis.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -324,14 +323,14 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
 struct band_member {
     struct rsc_interleave interleave;
     uint32_t every; /* of the points */
+    const struct rsc_search *search; /* to be copied */
     const struct rsc_loops_result *result;
     const uint64_t *size;
     struct rsc_mrc_point *mrc; /* what it makes */
 };
 
-static int make_member(struct rsc_loops_analysis *analysis, struct rsc_search *search, void *context,
-                       struct rsc_error *error) {
-    struct band_member *member = context;
+static int sample_member(struct rsc_loops_analysis *analysis, struct rsc_search *search,
+                         const struct band_member *member, struct rsc_error *error) {
     const struct rsc_loops_result *result = member->result;
     struct rsc_loops_samples samples = {0};
     struct rsc_oracle drawn;
@@ -350,25 +349,21 @@ static int make_member(struct rsc_loops_analysis *analysis, struct rsc_search *s
     return status;
 }
 
+static int make_member(struct rsc_loops_analysis *analysis, void *context, struct rsc_error *error) {
+    const struct band_member *member = context;
+    struct rsc_search search = *member->search;
+    return sample_member(analysis, &search, member, error);
+}
+
 struct band {
     struct band_member member[RSC_INTERLEAVE_KINDS];
     unsigned members;
-    _Atomic unsigned next; /* that nobody has taken */
 };
 
-static int make_members(struct rsc_loops_analysis *analysis, struct rsc_search *search, void *context,
-                        struct rsc_error *error) {
-    struct band *band = context;
-    unsigned k;
-    int status = 0;
-    while (status >= 0 && (k = atomic_fetch_add(&band->next, 1)) < band->members)
-        status = make_member(analysis, search, &band->member[k], error);
-    return status;
-}
-
-static int prepare_band(struct band *band, const struct rsc_loops_analysis *analysis,
-                        const struct rsc_interleave *interleave, const struct rsc_loops_result *result,
-                        double searches_each, const uint64_t *size) {
+/* Begins all members. */
+static int make_band(struct band *band, const struct rsc_loops_analysis *analysis, const struct rsc_search *search,
+                     const struct rsc_interleave *interleave, const struct rsc_loops_result *result,
+                     double searches_each, const uint64_t *size) {
     double wanted = BAND_WORK / (searches_each + 1);
     wanted = wanted < BAND_POINTS_LEAST ? BAND_POINTS_LEAST : wanted > BAND_POINTS ? BAND_POINTS : wanted;
     for (int kind = 0; kind < RSC_INTERLEAVE_KINDS; kind++) {
@@ -377,11 +372,13 @@ static int prepare_band(struct band *band, const struct rsc_loops_analysis *anal
         *member = (struct band_member){
             .interleave = {.kind = kind, .burst = RSC_BURST_DEFAULT, .diffusion = RSC_DIFFUSION_DEFAULT},
             .every = (uint32_t)fmax((double)analysis->points.count / wanted, 1) + 1, /* 1 would be the curve itself */
+            .search = search,
             .result = result,
             .size = size,
             .mrc = calloc(result->mrc_count + 1, sizeof *member->mrc)};
         if (!member->mrc) return RSC_ENOMEM;
         band->members++;
+        rsc_loops_team_add(analysis->team, make_member, member);
     }
     return 0;
 }
@@ -400,14 +397,50 @@ static void widen(const struct band *band, const uint64_t *size, struct rsc_loop
 /* ---- the private view ---- */
 
 struct private_part {
+    const struct rsc_search *search; /* to be copied */
     const struct rsc_interleave *interleave;
     struct rsc_loops_private *own;
 };
 
-static int make_private(struct rsc_loops_analysis *analysis, struct rsc_search *search, void *context,
-                        struct rsc_error *error) {
+static int make_private(struct rsc_loops_analysis *analysis, void *context, struct rsc_error *error) {
     struct private_part *part = context;
-    return rsc_loops_private_view(analysis, search, part->interleave, part->own, error);
+    struct rsc_search search = *part->search;
+    return rsc_loops_private_view(analysis, &search, part->interleave, part->own, error);
+}
+
+/* ---- the curve ---- */
+
+struct curve_part {
+    const struct rsc_search *search; /* to be copied */
+    const struct rsc_interleave *interleave;
+    struct rsc_loops_result *result;
+    const uint64_t *size;
+    struct band band; /* of several threads, which are begun once it is known what a point takes */
+};
+
+static int make_curve(struct rsc_loops_analysis *analysis, void *context, struct rsc_error *error) {
+    struct curve_part *part = context;
+    struct rsc_loops_result *result = part->result;
+    struct rsc_loops_samples samples = {0};
+    struct rsc_search search = *part->search;
+    uint32_t running = search.plan->threads;
+    double searches_each = 0;
+    int status;
+    if (running == 1 && result->references <= analysis->options.exact_limit) {
+        status = exact_at_one(analysis, search.plan, result, part->size, error);
+    } else if (running > 1 && is_small(analysis, result, part->interleave)) {
+        status = simulate_whole(analysis, search.plan, part->interleave, result, part->size, error);
+    } else {
+        /* One thread is not interleaved with anything. */
+        struct rsc_interleave alone = {.kind = RSC_INTERLEAVE_LOCKSTEP};
+        status = sample_model(analysis, &search, running > 1 ? part->interleave : &alone, 1, (double)result->distinct,
+                              part->size, result->mrc_count, &samples, result->mrc, error);
+        searches_each = samples.searches / (double)(samples.count + 1);
+        if (status >= 0) status = fill_from_samples(result, &samples);
+        rsc_loops_samples_free(&samples);
+    }
+    if (status < 0 || !analysis->options.band || running == 1) return status;
+    return make_band(&part->band, analysis, part->search, part->interleave, result, searches_each, part->size);
 }
 
 /* ---- all of it ---- */
@@ -456,18 +489,16 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
     struct rsc_loops_result *result = calloc(1, sizeof *result);
     struct rsc_plan *plan = NULL;
     struct rsc_search *search = NULL;
-    struct rsc_loops_samples samples = {0};
-    struct rsc_loops_beside *beside = NULL;
-    struct private_part own = {interleave, result ? &result->own : NULL};
-    struct band band = {.members = 0};
-    double searches_each = 0;
     uint64_t size[RSC_LOOPS_GRID_MAX];
+    struct curve_part curve = {.interleave = interleave, .result = result, .size = size};
+    struct private_part own = {.interleave = interleave, .own = result ? &result->own : NULL};
     if (!result) return rsc_fail_memory(error, "analysis of loops");
     rsc_nest_trim(analysis->nest);
     int status = rsc_histogram_init(&result->ri, RSC_BINS_FINE);
     if (status >= 0) status = rsc_plan_new(&plan, analysis->nest, running, analysis->options.schedule, error);
     if (status >= 0) status = rsc_search_new(&search, plan, error);
     if (status < 0) goto out;
+    curve.search = own.search = search;
     result->threads = threads;
     rsc_interleave_name(interleave, result->interleave, sizeof result->interleave);
     result->references = (uint64_t)plan->phase_start[analysis->nest->phase_count];
@@ -478,37 +509,16 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
     result->mrc = calloc(result->mrc_count + 1, sizeof *result->mrc);
     if (!result->mrc) status = RSC_ENOMEM;
     if (status < 0 || !result->references) goto out;
-    if (running > 1 && (analysis->options.private_view || analysis->options.band) &&
-        !is_small(analysis, result, interleave))
-        beside = rsc_loops_beside_new(analysis, running);
-    if (beside && analysis->options.private_view) rsc_loops_beside_add(beside, make_private, &own);
-    if (running == 1 && result->references <= analysis->options.exact_limit) {
-        status = exact_at_one(analysis, plan, result, size, error);
-    } else if (running > 1 && is_small(analysis, result, interleave)) {
-        status = simulate_whole(analysis, plan, interleave, result, size, error);
-    } else {
-        /* One thread is not interleaved with anything. */
-        struct rsc_interleave alone = {.kind = RSC_INTERLEAVE_LOCKSTEP};
-        const struct rsc_interleave *model = running > 1 ? interleave : &alone;
-        uint64_t before = search->searches;
-        status = sample_model(analysis, search, model, 1, (double)result->distinct, size, result->mrc_count, &samples,
-                              result->mrc, error);
-        searches_each = (double)(search->searches - before) / (double)(samples.count + 1);
-        if (status >= 0) status = fill_from_samples(result, &samples);
-    }
-    if (status >= 0 && analysis->options.band && running > 1) {
-        status = prepare_band(&band, analysis, interleave, result, searches_each, size);
-        if (beside && status >= 0) rsc_loops_beside_add(beside, make_members, &band);
-        if (status >= 0) status = make_members(analysis, search, &band, error);
-    }
-    if (beside) {
-        status = rsc_loops_beside_end(beside, analysis->program->watch, status, error);
-    } else if (status >= 0 && analysis->options.private_view && running > 1)
-        status = make_private(analysis, search, &own, error);
-    if (status >= 0) widen(&band, size, result);
+    analysis->team = rsc_loops_team_new(analysis, running > 1);
+    if (!analysis->team) status = RSC_ENOMEM;
+    if (status < 0) goto out;
+    if (analysis->options.private_view && running > 1) rsc_loops_team_add(analysis->team, make_private, &own);
+    rsc_loops_team_add(analysis->team, make_curve, &curve);
+    status = rsc_loops_team_end(analysis->team, error);
+    analysis->team = NULL;
+    if (status >= 0) widen(&curve.band, size, result);
 out:
-    for (unsigned k = 0; k < band.members; k++) free(band.member[k].mrc);
-    rsc_loops_samples_free(&samples);
+    for (unsigned k = 0; k < curve.band.members; k++) free(curve.band.member[k].mrc);
     rsc_search_free(search);
     rsc_plan_free(plan);
     if (status == RSC_ENOMEM) rsc_fail_memory(error, "analysis of loops");

@@ -6,6 +6,7 @@
 #include "loops/model/footprint.h"
 #include "loops/model/loops_model.h"
 #include "loops/model/strata.h"
+#include "loops/model/team.h"
 #include "loops/model/windows.h"
 #include "loops/nest/distinct.h"
 
@@ -25,6 +26,7 @@ struct rsc_loops_analysis {
     int has_private;               /* some arrays are private to threads */
     int rectangular;               /* all bounds are constant, and nothing is conditional: less work is enough */
     float *normal;
+    struct rsc_loops_team *team; /* during an analysis */
 };
 
 /* Samples of one number of threads, in the order of the points, and totals. */
@@ -42,6 +44,7 @@ struct rsc_loops_samples {
     double long_lines; /* distances from here on are counted, or like counted ones; 0: none are */
     int one_order;     /* nothing about the interleaving is drawn: errors at different places are independent */
     double spread;     /* share of long distances that were counted by lines spread over all, not exactly */
+    double searches;   /* that it took */
 };
 
 /* How many of the sizes are at most `distance`. */
@@ -93,7 +96,7 @@ static inline void rsc_loops_draw_as(struct rsc_crowd *crowd, size_t at) {
     rsc_rng_seed(&crowd->chance.rng, crowd->seed + 0x9E3779B97F4A7C15u * (at + 1), 61);
 }
 /* counted_lines.c: corrects the distances of long reuses by counts of some of them. Sample i is of point number at[i]. */
-int rsc_loops_count_lines(const struct rsc_loops_analysis *analysis, struct rsc_crowd *crowd,
+int rsc_loops_count_lines(const struct rsc_loops_analysis *analysis, struct rsc_loops_crowds *crowds,
                           const struct rsc_points *points, const uint32_t *at, struct rsc_loops_samples *samples);
 /* By the paper's model: private intervals at the base number of threads, converted to `threads`. */
 int rsc_loops_sample_racetrack(struct rsc_loops_analysis *analysis, uint32_t threads, uint32_t every,
@@ -107,17 +110,4 @@ int rsc_loops_samples_new(struct rsc_loops_samples *samples, size_t count, struc
 int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                            const struct rsc_interleave *interleave, struct rsc_loops_private *own,
                            struct rsc_error *error);
-/*
- * beside.c: a thread that makes parts of the analysis, one after the other, until its end is waited for. NULL: not
- * rectangular, one processor, or no memory.
- * Contexts and the analysis must outlive it, and the analysis' points, lines and options stay as they are.
- */
-typedef int rsc_loops_part(struct rsc_loops_analysis *analysis, struct rsc_search *search, void *context,
-                           struct rsc_error *error);
-struct rsc_loops_beside *rsc_loops_beside_new(const struct rsc_loops_analysis *analysis, uint32_t threads);
-void rsc_loops_beside_add(struct rsc_loops_beside *beside, rsc_loops_part *make, void *context);
-/* `status` is that of the caller's own work; parts' if it is not an error. */
-int rsc_loops_beside_end(struct rsc_loops_beside *beside, struct rsc_loop_watch *watch, int status,
-                         struct rsc_error *error);
-
 #endif

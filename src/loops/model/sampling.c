@@ -27,6 +27,7 @@
 #define POINTS_MOST 6144.0
 #define BAND_RUNS 4096.0 /* for a band: drawn whole only in phases of so few bursts, since points fall in many phases */
 #define PILOT_LEAST 4.0 /* of each stratum */
+#define WINDOWS_STREAM 66u /* of random numbers, apart from points' */
 
 int rsc_loops_samples_new(struct rsc_loops_samples *samples, size_t count, struct rsc_error *error) {
     memset(samples, 0, sizeof *samples);
@@ -103,30 +104,53 @@ double rsc_loops_interval(struct rsc_crowd *crowd, const struct rsc_point *point
     return touch.found ? touch.interval : 0;
 }
 
-/* Looks at point number `at`, unless `known`'s sample `known_at` is of it; its weight is `times` its own. */
-static int sample_point(struct rsc_crowd *crowd, const struct rsc_points *points, size_t at, double times,
-                        const struct rsc_loops_samples *known, size_t known_at, struct rsc_loops_samples *samples,
-                        struct rsc_error *error) {
-    const struct rsc_point *point = &points->point[at];
-    struct rsc_nest *nest = crowd->nest;
-    struct rsc_reuse_sample seen = {0};
-    if (known) {
-        seen.end = known->sample[known_at].end;
-        seen.interval = known->sample[known_at].interval;
-        samples->draw[samples->count] = known->draw[known_at];
+/* Points to be looked at: sample i is of point which[i], or the same as sample known_at[i] of `known`. */
+#define NOT_KNOWN UINT32_MAX
+#define LOOKED_AT_ONCE 16u
+struct looking {
+    struct rsc_loops_crowds *crowds;
+    const struct rsc_points *points;
+    const uint32_t *which, *known_at;
+    const struct rsc_loops_samples *known; /* NULL: none is */
+    struct rsc_loops_samples *samples; /* their weights are in units of the points' */
+};
+
+static void look_at(const struct looking *looking, struct rsc_crowd *crowd, size_t i) {
+    const struct rsc_point *point = &looking->points->point[looking->which[i]];
+    struct rsc_reuse_sample *seen = &looking->samples->sample[i];
+    const struct rsc_loops_samples *known = looking->known;
+    if (known && looking->known_at[i] != NOT_KNOWN) {
+        seen->end = known->sample[looking->known_at[i]].end;
+        seen->interval = known->sample[looking->known_at[i]].interval;
+        looking->samples->draw[i] = known->draw[looking->known_at[i]];
     } else {
         struct rsc_moment moment;
-        rsc_loops_draw_as(crowd, at);
+        rsc_loops_draw_as(crowd, looking->which[i]);
         crowd->by_draw = 0;
-        seen.interval = rsc_loops_interval(crowd, point, &moment);
-        seen.end = moment.end;
-        samples->draw[samples->count] = crowd->by_draw && crowd->draws > 1 ? (uint8_t)(crowd->draw + 1) : 0;
+        seen->interval = rsc_loops_interval(crowd, point, &moment);
+        seen->end = moment.end;
+        looking->samples->draw[i] = crowd->by_draw && crowd->draws > 1 ? (uint8_t)(crowd->draw + 1) : 0;
     }
     const struct rsc_view *view = rsc_plan_view(crowd->plan, point->segment);
-    seen.weight = point->weight * times * (view && view->who == RSC_RUN_BY_ALL ? view->threads : 1);
-    samples->reference[samples->count] = point->reference;
-    samples->sample[samples->count++] = seen;
-    if (nest->status >= 0 && !rsc_nest_stopped(nest)) return 0;
+    seen->weight = point->weight * seen->weight * (view && view->who == RSC_RUN_BY_ALL ? view->threads : 1);
+    looking->samples->reference[i] = point->reference;
+}
+
+static void look_at_some(void *context, size_t part) {
+    const struct looking *looking = context;
+    size_t from = part * LOOKED_AT_ONCE, end = from + LOOKED_AT_ONCE, count = looking->samples->count;
+    uint32_t number = rsc_loops_crowds_take(looking->crowds);
+    struct rsc_crowd *crowd = looking->crowds->crowd[number];
+    for (size_t i = from; i < end && i < count && crowd->nest->status >= 0 && !rsc_nest_stopped(crowd->nest); i++)
+        look_at(looking, crowd, i);
+    rsc_loops_crowds_give(looking->crowds, number);
+}
+
+static int look_at_all(const struct rsc_loops_analysis *analysis, struct looking *looking, struct rsc_error *error) {
+    const struct rsc_nest *nest = analysis->nest;
+    rsc_loops_team_each(analysis->team, (looking->samples->count + LOOKED_AT_ONCE - 1) / LOOKED_AT_ONCE, look_at_some,
+                        looking);
+    if (nest->status >= 0) return 0;
     return rsc_fail(error, nest->status, "%s: this nest is too large to analyse", nest->region->name);
 }
 
@@ -145,41 +169,47 @@ static int find_distances(const struct rsc_loops_analysis *analysis, const struc
 }
 
 /* Looks at every `every`-th point of each reference. */
-static int look(struct rsc_loops_analysis *analysis, struct rsc_crowd *crowd, uint32_t every, uint32_t *which,
+static int look(struct rsc_loops_analysis *analysis, struct rsc_loops_crowds *crowds, uint32_t every, uint32_t *which,
                 struct rsc_loops_samples *samples, struct rsc_error *error) {
     const struct rsc_points *points = &analysis->points;
-    int status = 0;
-    for (size_t i = 0; status >= 0 && i < points->count; i++) {
+    struct looking looking = {.crowds = crowds, .points = points, .which = which, .samples = samples};
+    for (size_t i = 0; i < points->count; i++) {
         uint32_t place = (uint32_t)i - points->first[points->point[i].reference];
         if (every > 1 && place % every && place >= RSC_POINTS_LEAST) continue;
-        which[samples->count] = (uint32_t)i;
-        status = sample_point(crowd, points, i, 1, NULL, 0, samples, error);
+        samples->sample[samples->count].weight = 1;
+        which[samples->count++] = (uint32_t)i;
     }
-    if (status >= 0) rsc_loops_samples_weigh(points, samples, crowd->plan->phase_start[analysis->nest->phase_count]);
+    int status = look_at_all(analysis, &looking, error);
+    const double *start = crowds->crowd[0]->plan->phase_start;
+    if (status >= 0) rsc_loops_samples_weigh(points, samples, start[analysis->nest->phase_count]);
     return status;
 }
 
 /* Looks at the first wanted[s] points of each stratum; those of the pilot (if not NULL) are known, the first of each. */
-static int look_at_strata(struct rsc_crowd *crowd, const struct rsc_loops_strata *strata, const uint64_t *wanted,
-                          const struct rsc_loops_samples *pilot, uint32_t *which, struct rsc_loops_samples *samples,
-                          struct rsc_error *error) {
-    double sum = 0, references = crowd->plan->phase_start[crowd->nest->phase_count];
-    size_t next = 0; /* of the pilot */
-    int status = 0;
+static int look_at_strata(const struct rsc_loops_analysis *analysis, struct rsc_loops_crowds *crowds,
+                          const uint64_t *wanted, const struct rsc_loops_samples *pilot, uint32_t *which,
+                          struct rsc_loops_samples *samples, struct rsc_error *error) {
+    const struct rsc_loops_strata *strata = &analysis->strata;
+    double sum = 0, references = crowds->crowd[0]->plan->phase_start[analysis->nest->phase_count];
+    uint32_t next = 0; /* of the pilot */
+    uint32_t *known_at = malloc((strata->points.count + 1) * sizeof *known_at);
+    struct looking looking = {crowds, &strata->points, which, known_at, pilot, samples};
+    if (!known_at) return rsc_fail_memory(error, "samples of loops");
     samples->strata = strata;
     for (uint32_t s = 0; s < strata->count; s++)
-        for (uint32_t k = 0; status >= 0 && k < wanted[s]; k++) {
-            double times = (double)(strata->first[s + 1] - strata->first[s]) / (double)wanted[s];
+        for (uint32_t k = 0; k < wanted[s]; k++) {
+            size_t i = samples->count++;
             int known = pilot && next < pilot->count && pilot->stratum[next] == s;
-            samples->stratum[samples->count] = s;
-            which[samples->count] = strata->first[s] + k;
-            status = sample_point(crowd, &strata->points, strata->first[s] + k, times, known ? pilot : NULL, next,
-                                  samples, error);
-            next += (size_t)known;
+            samples->sample[i].weight = (double)(strata->first[s + 1] - strata->first[s]) / (double)wanted[s];
+            samples->stratum[i] = s;
+            which[i] = strata->first[s] + k;
+            known_at[i] = known ? next++ : NOT_KNOWN;
         }
+    int status = look_at_all(analysis, &looking, error);
     for (size_t i = 0; i < samples->count; i++) sum += samples->sample[i].weight;
     for (size_t i = 0; sum > 0 && i < samples->count; i++) samples->sample[i].weight *= references / sum;
     samples->references = references;
+    free(known_at);
     return status;
 }
 
@@ -223,13 +253,14 @@ static int allocate(const struct rsc_loops_strata *strata, const struct rsc_loop
 }
 
 /* By default: a pilot, then the points that its error asks for. */
-static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc_crowd *crowd, double distinct,
+static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc_loops_crowds *crowds, double distinct,
                                  struct rsc_loops_samples *samples, struct rsc_error *error) {
     const struct rsc_loops_strata *strata;
+    const struct rsc_crowd *crowd = crowds->crowd[0];
     struct rsc_loops_samples pilot = {0};
     int status = rsc_loops_strata_get(analysis, &strata, error);
     if (status < 0) return status;
-    uint64_t *wanted = calloc(strata->count + (size_t)1, sizeof *wanted), before = crowd->search->searches;
+    uint64_t *wanted = calloc(strata->count + (size_t)1, sizeof *wanted);
     uint32_t *which = malloc((strata->points.count + 1) * sizeof *which);
     if (!wanted || !which) status = rsc_fail_memory(error, "samples of loops");
     if (status >= 0) status = rsc_loops_samples_new(&pilot, strata->points.count, error);
@@ -238,16 +269,17 @@ static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc
         double share = (double)(strata->first[s + 1] - strata->first[s]) / (double)strata->points.count;
         wanted[s] = at_most((uint64_t)fmax(PILOT_POINTS * share, PILOT_LEAST), strata, s);
     }
-    if (status >= 0) status = look_at_strata(crowd, strata, wanted, NULL, which, &pilot, error);
+    if (status >= 0) status = look_at_strata(analysis, crowds, wanted, NULL, which, &pilot, error);
     double work = analysis->rectangular ? WORK_RECTANGULAR : WORK;
-    double each = (double)(crowd->search->searches - before) / (double)(pilot.count + 1) + crowd->plan->threads / 10.0;
+    double each = (double)rsc_loops_crowds_searches(crowds) / (double)(pilot.count + 1) + crowd->plan->threads / 10.0;
     double enough = analysis->rectangular ? 0 : fmin(POINTS_ENOUGH, WORK_ENOUGH / each);
     enough = fmax(enough, POINTS_ENOUGH_RECTANGULAR);
     if (status >= 0) status = find_distances(analysis, crowd, distinct, &pilot);
     if (status >= 0) status = allocate(strata, &pilot, fmin(fmax(work / each, enough), POINTS_MOST), wanted);
-    if (status >= 0) status = look_at_strata(crowd, strata, wanted, &pilot, which, samples, error);
+    if (status >= 0) status = look_at_strata(analysis, crowds, wanted, &pilot, which, samples, error);
+    samples->searches = (double)rsc_loops_crowds_searches(crowds);
     if (status >= 0) status = find_distances(analysis, crowd, distinct, samples);
-    if (status >= 0) status = rsc_loops_count_lines(analysis, crowd, &strata->points, which, samples);
+    if (status >= 0) status = rsc_loops_count_lines(analysis, crowds, &strata->points, which, samples);
     rsc_loops_samples_free(&pilot);
     free(wanted);
     free(which);
@@ -259,23 +291,31 @@ int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_searc
                            struct rsc_loops_samples *samples, struct rsc_windows *windows,
                            struct rsc_plan *const *dealt, uint32_t dealings, struct rsc_error *error) {
     struct rsc_crowd *crowd = NULL;
+    struct rsc_loops_crowds *crowds = NULL;
     int status = rsc_crowd_new(&crowd, search, interleave, analysis->normal, analysis->options.line_bytes,
                                analysis->options.seed + search->plan->threads, error);
     if (status >= 0 && every > 1) crowd->runs_max = BAND_RUNS, crowd->shares_draws = 1;
     if (status >= 0 && every == 1) status = rsc_crowd_divide(crowd, dealt, dealings, error);
+    if (status >= 0) status = rsc_loops_crowds_new(&crowds, analysis->team, crowd, error);
     if (status >= 0 && every == 1 && analysis->options.samples == RSC_LOOPS_SAMPLES_AUTO)
-        status = look_where_it_matters(analysis, crowd, distinct, samples, error);
+        status = look_where_it_matters(analysis, crowds, distinct, samples, error);
     else if (status >= 0) {
         uint32_t *which = malloc((analysis->points.count + 1) * sizeof *which);
         status = which ? rsc_loops_samples_new(samples, analysis->points.count, error)
                        : rsc_fail_memory(error, "samples of loops");
-        if (status >= 0) status = look(analysis, crowd, every, which, samples, error);
+        if (status >= 0) status = look(analysis, crowds, every, which, samples, error);
+        samples->searches = (double)rsc_loops_crowds_searches(crowds);
         if (status >= 0) status = find_distances(analysis, crowd, distinct, samples);
         if (status >= 0 && every == 1)
-            status = rsc_loops_count_lines(analysis, crowd, &analysis->points, which, samples);
+            status = rsc_loops_count_lines(analysis, crowds, &analysis->points, which, samples);
         free(which);
     }
-    if (status >= 0 && windows) status = rsc_windows_look(windows, crowd, error);
+    if (status >= 0 && windows) {
+        rsc_loops_draw_as(crowd, 0);
+        rsc_rng_seed(&crowd->chance.rng, crowd->seed, WINDOWS_STREAM);
+        status = rsc_windows_look(windows, crowd, error);
+    }
+    rsc_loops_crowds_free(crowds);
     rsc_crowd_free(crowd);
     return status;
 }

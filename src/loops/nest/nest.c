@@ -90,19 +90,26 @@ int64_t rsc_nest_count(struct rsc_nest *nest, const struct rsc_nest_node *node, 
 /* ---- running sums ---- */
 
 static void drop_sums(struct rsc_nest *nest) {
-    if (!nest->sums) return;
-    for (uint32_t i = 0; i < SUMS_LISTS; i++)
-        for (struct rsc_nest_sums *sums = nest->sums[i], *next; sums; sums = next) {
+    _Atomic(struct rsc_nest_sums *) *list = nest->sums;
+    for (uint32_t i = 0; list && i < SUMS_LISTS; i++) {
+        for (struct rsc_nest_sums *sums = list[i], *next; sums; sums = next) {
             next = sums->next;
             free(sums);
         }
-    memset(nest->sums, 0, SUMS_LISTS * sizeof *nest->sums);
+        atomic_init(&list[i], NULL);
+    }
     nest->sums_bytes = 0;
-    nest->sums_drops++;
+}
+
+static void forget_recent(struct rsc_nest_node *node) {
+    for (uint32_t i = 0; i < RSC_NEST_RECENT; i++) node->recent[i] = NULL;
+    for (uint32_t i = 0; i < node->child_count; i++) forget_recent(node->child[i]);
 }
 
 void rsc_nest_trim(struct rsc_nest *nest) {
-    if (nest->sums_bytes > SUMS_BYTES_MAX) drop_sums(nest);
+    if (nest->sums_bytes <= SUMS_BYTES_MAX) return;
+    drop_sums(nest);
+    forget_recent(nest->root);
 }
 
 void rsc_nest_free(struct rsc_nest *nest) {
@@ -114,12 +121,66 @@ void rsc_nest_free(struct rsc_nest *nest) {
     free(nest->segment_values);
     free(nest->phase);
     rsc_arena_free(&nest->arena);
+    pthread_mutex_destroy(&nest->lock);
     free(nest);
 }
 
+/* Those of `node` under `values` that have room for `wanted` iterations; NULL: none; *shorter: the longest of the others. */
+static struct rsc_nest_sums *look_up(struct rsc_nest_sums *sums, uint64_t key, const void *node, const int64_t *values,
+                                     int64_t wanted, struct rsc_nest_sums **shorter) {
+    *shorter = NULL;
+    for (; sums; sums = sums->next)
+        if (sums->key == key && sums->node == node && !memcmp(sums->values, values, sizeof sums->values)) {
+            if (sums->room >= wanted) return sums;
+            *shorter = sums; /* the longest of them: it came last */
+            return NULL;
+        }
+    return NULL;
+}
+
+/* The list that `key` is in; NULL: out of memory. */
+static _Atomic(struct rsc_nest_sums *) *list_of(struct rsc_nest *nest, uint64_t key) {
+    _Atomic(struct rsc_nest_sums *) *list = atomic_load_explicit(&nest->sums, memory_order_acquire);
+    if (!list) {
+        pthread_mutex_lock(&nest->lock);
+        list = nest->sums;
+        if (!list) list = nest->sums = calloc(SUMS_LISTS, sizeof *list);
+        pthread_mutex_unlock(&nest->lock);
+    }
+    return list ? &list[key % SUMS_LISTS] : NULL;
+}
+
+/* With the lock. Where longer ones are wanted, the shorter ones stay, as somebody may point to them. */
+static struct rsc_nest_sums *add_sums(struct rsc_nest *nest, _Atomic(struct rsc_nest_sums *) *list, uint64_t key,
+                                      const void *node, const int64_t *values, int64_t wanted) {
+    struct rsc_nest_sums *shorter, *sums = look_up(*list, key, node, values, wanted, &shorter);
+    if (sums) return sums; /* somebody was faster */
+    int64_t room = shorter && 2 * shorter->room > wanted ? 2 * shorter->room : wanted;
+    size_t bytes = sizeof(struct rsc_nest_sums) + (size_t)(room + 1) * sizeof(int64_t);
+    if (wanted > (int64_t)RSC_NEST_SUMS_MAX || nest->sums_bytes + bytes > RSC_NEST_SUMS_BYTES_MAX) {
+        nest->status = RSC_ELIMIT;
+        return NULL;
+    }
+    if (!(sums = malloc(bytes))) {
+        nest->status = RSC_ENOMEM;
+        return NULL;
+    }
+    *sums = (struct rsc_nest_sums){.key = key, .node = node, .room = room, .next = *list};
+    memcpy(sums->values, values, sizeof sums->values);
+    sums->sum[0] = 0;
+    if (shorter) {
+        int64_t length = shorter->length;
+        memcpy(sums->sum, shorter->sum, (size_t)(length + 1) * sizeof *sums->sum);
+        sums->length = length;
+    }
+    nest->sums_bytes += bytes;
+    atomic_store_explicit(list, sums, memory_order_release);
+    return sums;
+}
+
 /*
- * The running sums of `node` under `values`, with room for `wanted` iterations; those from `length` on must be added up.
- * Where longer ones are wanted, the shorter ones stay, as somebody may point to them: each has twice the room of the last.
+ * The running sums of `node` under `values`, with room for `wanted` iterations; those from `length` on must be added up,
+ * with the lock. Each that is made for more iterations has twice the room of the last.
  */
 static struct rsc_nest_sums *find_sums(struct rsc_nest *nest, const void *node,
                                        const int64_t values[RSC_LOOP_DEPTH_MAX], int64_t wanted) {
@@ -129,40 +190,22 @@ static struct rsc_nest_sums *find_sums(struct rsc_nest *nest, const void *node,
         key = (key ^ (uint64_t)values[d] ^ (uint64_t)d << 58) * 0x9E3779B97F4A7C15ull;
         key ^= key >> 29;
     }
-    if (!nest->sums) {
-        nest->sums = calloc(SUMS_LISTS, sizeof *nest->sums);
-        if (!nest->sums) {
-            nest->status = RSC_ENOMEM;
-            return NULL;
-        }
-    }
-    struct rsc_nest_sums **list = &nest->sums[key % SUMS_LISTS], *shorter = NULL;
-    for (struct rsc_nest_sums *sums = *list; sums && !shorter; sums = sums->next)
-        if (sums->key == key && sums->node == node && !memcmp(sums->values, values, sizeof sums->values)) {
-            if (sums->room >= wanted) return sums;
-            shorter = sums; /* the longest of them: it came last */
-        }
-    int64_t room = shorter && 2 * shorter->room > wanted ? 2 * shorter->room : wanted;
-    size_t bytes = sizeof(struct rsc_nest_sums) + (size_t)(room + 1) * sizeof(int64_t);
-    if (wanted > (int64_t)RSC_NEST_SUMS_MAX || nest->sums_bytes + bytes > RSC_NEST_SUMS_BYTES_MAX) {
-        nest->status = RSC_ELIMIT;
-        return NULL;
-    }
-    struct rsc_nest_sums *sums = malloc(bytes);
-    if (!sums) {
+    _Atomic(struct rsc_nest_sums *) *list = list_of(nest, key);
+    if (!list) {
         nest->status = RSC_ENOMEM;
         return NULL;
     }
-    *sums = (struct rsc_nest_sums){.key = key, .node = node, .room = room, .next = *list};
-    memcpy(sums->values, values, sizeof sums->values);
-    sums->sum[0] = 0;
-    if (shorter) {
-        sums->length = shorter->length;
-        memcpy(sums->sum, shorter->sum, (size_t)(shorter->length + 1) * sizeof *sums->sum);
-    }
-    *list = sums;
-    nest->sums_bytes += bytes;
+    struct rsc_nest_sums *shorter, *sums = atomic_load_explicit(list, memory_order_acquire);
+    sums = look_up(sums, key, node, values, wanted, &shorter);
+    if (sums) return sums;
+    pthread_mutex_lock(&nest->lock);
+    sums = add_sums(nest, list, key, node, values, wanted);
+    pthread_mutex_unlock(&nest->lock);
     return sums;
+}
+
+static int has_length(struct rsc_nest_sums *sums, int64_t length) {
+    return atomic_load_explicit(&sums->length, memory_order_acquire) >= length;
 }
 
 /* Running sums by value: index 0 is the first possible value in the loop's direction. */
@@ -176,18 +219,25 @@ static void sum_by_value(struct rsc_nest *nest, const struct rsc_nest_node *loop
     value[loop->depth] = kept;
 }
 
-static int fill_value_sums(struct rsc_nest *nest, struct rsc_nest_node *loop, int64_t *value) {
-    int64_t length = (loop->most - loop->least) + 1;
-    if (length > (int64_t)RSC_NEST_SUMS_MAX) return nest->status = RSC_ELIMIT;
-    int64_t *sum = rsc_arena_alloc(&nest->arena, (size_t)(length + 1) * sizeof *sum);
-    if (!sum) return nest->status = RSC_ENOMEM;
-    sum_by_value(nest, loop, value, sum);
-    loop->sums = sum;
-    return nest->status;
+/* NULL: nest->status has the reason. */
+static const int64_t *value_sums(struct rsc_nest *nest, struct rsc_nest_node *loop, int64_t *value) {
+    int64_t *sum = atomic_load_explicit(&loop->sums, memory_order_acquire), length = (loop->most - loop->least) + 1;
+    if (sum) return sum;
+    pthread_mutex_lock(&nest->lock);
+    sum = loop->sums;
+    if (!sum && length > (int64_t)RSC_NEST_SUMS_MAX) nest->status = RSC_ELIMIT;
+    else if (!sum && !(sum = rsc_arena_alloc(&nest->arena, (size_t)(length + 1) * sizeof *sum)))
+        nest->status = RSC_ENOMEM;
+    else if (!loop->sums) {
+        sum_by_value(nest, loop, value, sum);
+        if (nest->status >= 0) atomic_store_explicit(&loop->sums, sum, memory_order_release);
+    }
+    pthread_mutex_unlock(&nest->lock);
+    return nest->status >= 0 ? sum : NULL;
 }
 
 /* The same where outer variables matter by remainders only. */
-static const int64_t *residue_sums(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value) {
+static const int64_t *residue_sums(struct rsc_nest *nest, struct rsc_nest_node *loop, int64_t *value) {
     int64_t values[RSC_LOOP_DEPTH_MAX] = {0}, length = loop->most - loop->least + 1;
     for (uint32_t i = 0; i < loop->residue_count; i++) {
         const struct rsc_nest_affine *affine = &loop->residue[i]->value;
@@ -197,14 +247,18 @@ static const int64_t *residue_sums(struct rsc_nest *nest, const struct rsc_nest_
         rest %= modulus;
         values[i] = rest < 0 ? rest + modulus : rest;
     }
-    struct rsc_nest_recent *recent = &((struct rsc_nest_node *)loop)->recent;
-    if (recent->drops != nest->sums_drops) *recent = (struct rsc_nest_recent){.drops = nest->sums_drops};
-    struct rsc_nest_sums **at = &recent->sums[(values[0] + 2 * values[1] + 4 * values[2]) % RSC_NEST_RECENT],
-                         *sums = *at;
-    if (!sums || memcmp(sums->values, values, sizeof values)) sums = *at = find_sums(nest, loop, values, length);
-    if (sums && sums->length < length) {
-        sum_by_value(nest, loop, value, sums->sum);
-        sums->length = length;
+    _Atomic(struct rsc_nest_sums *) *recent =
+        &loop->recent[(values[0] + 2 * values[1] + 4 * values[2]) % RSC_NEST_RECENT];
+    struct rsc_nest_sums *sums = atomic_load_explicit(recent, memory_order_acquire);
+    if (!sums || memcmp(sums->values, values, sizeof values)) {
+        sums = find_sums(nest, loop, values, length);
+        atomic_store_explicit(recent, sums, memory_order_release);
+    }
+    if (sums && !has_length(sums, length)) {
+        pthread_mutex_lock(&nest->lock);
+        if (sums->length < length) sum_by_value(nest, loop, value, sums->sum);
+        if (nest->status >= 0) atomic_store_explicit(&sums->length, length, memory_order_release);
+        pthread_mutex_unlock(&nest->lock);
     }
     return sums && nest->status >= 0 ? sums->sum : NULL;
 }
@@ -218,16 +272,14 @@ static void take_values(int64_t *values, uint32_t depths, const int64_t *value) 
 const int64_t *rsc_nest_sums(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t first,
                              int64_t trip) {
     uint32_t others = loop->body_depths & ~(1u << loop->depth);
-    if (!others && (loop->step == 1 || loop->step == -1)) {
-        if (!loop->sums && fill_value_sums(nest, (struct rsc_nest_node *)loop, value) < 0) return NULL;
-        return loop->sums + (loop->step > 0 ? first - loop->least : loop->most - first);
-    }
-    if (loop->residue_count) {
-        const int64_t *sum = residue_sums(nest, loop, value);
+    int by_value = !others && (loop->step == 1 || loop->step == -1);
+    if (by_value || loop->residue_count) {
+        struct rsc_nest_node *keeps = (struct rsc_nest_node *)loop;
+        const int64_t *sum = by_value ? value_sums(nest, keeps, value) : residue_sums(nest, keeps, value);
         return sum ? sum + (loop->step > 0 ? first - loop->least : loop->most - first) : NULL;
     }
     /* Of the outer variables that decide the bounds only where it starts matters: sums go on where shorter ones end. */
-    int64_t values[RSC_LOOP_DEPTH_MAX] = {0}, kept = value[loop->depth];
+    int64_t values[RSC_LOOP_DEPTH_MAX] = {0};
     if (loop->shift) rsc_nest_shift_values(loop, value, first, values);
     else {
         take_values(values, others, value);
@@ -235,11 +287,17 @@ const int64_t *rsc_nest_sums(struct rsc_nest *nest, const struct rsc_nest_node *
     }
     struct rsc_nest_sums *sums = find_sums(nest, loop, values, trip);
     if (!sums) return NULL;
-    for (int64_t k = sums->length; k < trip && !rsc_nest_stopped(nest); sums->length = ++k) {
-        value[loop->depth] = first + k * loop->step;
-        sums->sum[k + 1] = sums->sum[k] + rsc_nest_body(nest, loop, value);
+    if (!has_length(sums, trip)) {
+        int64_t kept = value[loop->depth];
+        pthread_mutex_lock(&nest->lock);
+        for (int64_t k = sums->length; k < trip && !rsc_nest_stopped(nest);) {
+            value[loop->depth] = first + k * loop->step;
+            sums->sum[k + 1] = sums->sum[k] + rsc_nest_body(nest, loop, value);
+            atomic_store_explicit(&sums->length, ++k, memory_order_release);
+        }
+        pthread_mutex_unlock(&nest->lock);
+        value[loop->depth] = kept;
     }
-    value[loop->depth] = kept;
     return nest->status >= 0 ? sums->sum : NULL;
 }
 
@@ -298,9 +356,14 @@ const int64_t *rsc_nest_group_sums(struct rsc_nest *nest, const struct rsc_nest_
     take_values(values, depths, value);
     struct rsc_nest_sums *sums = find_sums(nest, item, values, trip);
     if (!sums) return NULL;
-    for (int64_t i = sums->length; i < trip && !rsc_nest_stopped(nest); sums->length = ++i) {
-        rsc_nest_group_values(item, value, i);
-        sums->sum[i + 1] = sums->sum[i] + rsc_nest_body(nest, item->inner, value);
+    if (!has_length(sums, trip)) {
+        pthread_mutex_lock(&nest->lock);
+        for (int64_t i = sums->length; i < trip && !rsc_nest_stopped(nest);) {
+            rsc_nest_group_values(item, value, i);
+            sums->sum[i + 1] = sums->sum[i] + rsc_nest_body(nest, item->inner, value);
+            atomic_store_explicit(&sums->length, ++i, memory_order_release);
+        }
+        pthread_mutex_unlock(&nest->lock);
     }
     return nest->status >= 0 ? sums->sum : NULL;
 }

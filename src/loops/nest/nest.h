@@ -16,9 +16,15 @@
  *
  * A nest can also count one reference alone: this numbers a reference's instances,
  * for samples.
+ *
+ * Several threads may ask one nest at the same time. Running sums are found without a lock; the one lock of a nest is
+ * held while they are made or made longer.
  */
 #ifndef RSC_LOOPS_NEST_NEST_H
 #define RSC_LOOPS_NEST_NEST_H
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "loops/tree/loop_tree.h"
 
@@ -82,7 +88,7 @@ struct rsc_nest_node {
     int64_t body_fixed;   /* count of one pass, but for the children whose counts vary: */
     struct rsc_nest_node **varying;
     uint32_t varying_count;
-    int64_t *sums; /* LOOP whose body depends on its own variable alone: running sums by value of the variable */
+    _Atomic(int64_t *) sums; /* LOOP whose body depends on its own variable alone: running sums by its value */
     /* LOOP whose body depends on outer variables only through these: running sums by value, one per combination of
      * remainders of their outer parts. */
     const struct rsc_nest_condition **residue;
@@ -92,10 +98,7 @@ struct rsc_nest_node {
     int64_t shift;
     const struct rsc_nest_condition **test;
     uint32_t test_count;
-    struct rsc_nest_recent { /* those last asked for; another number of drops (struct rsc_nest): none */
-        uint64_t drops;
-        struct rsc_nest_sums *sums[RSC_NEST_RECENT];
-    } recent;
+    _Atomic(struct rsc_nest_sums *) recent[RSC_NEST_RECENT]; /* of a residue: those last asked for */
 
     /* REFERENCE */
     uint32_t reference; /* number among the region's references */
@@ -144,7 +147,8 @@ struct rsc_nest_sums { /* running sums of a loop (or group) for certain outer va
     uint64_t key;
     const void *node;
     int64_t values[RSC_LOOP_DEPTH_MAX];
-    int64_t length, room; /* iterations added up, and that there is room for */
+    _Atomic int64_t length; /* iterations added up */
+    int64_t room; /* and that there is room for */
     struct rsc_nest_sums *next;
     int64_t sum[]; /* room + 1 */
 };
@@ -165,9 +169,12 @@ struct rsc_nest {
     uint32_t value_count, value_room;
     struct rsc_nest_phase *phase;
     uint32_t phase_count, phase_room;
-    struct rsc_nest_sums **sums; /* hash table of lists */
-    uint64_t sums_bytes, sums_drops; /* of all lists; how often they were freed */
-    int status; /* RSC_ENOMEM or RSC_ELIMIT once a count failed: counts are wrong from then on */
+    pthread_mutex_t
+        lock; /* of all that follows but `status`, and of the arena; the one who holds it may take it again */
+    _Atomic(_Atomic(struct rsc_nest_sums *) *) sums; /* hash table of lists */
+    uint64_t sums_bytes; /* of all lists */
+    _Atomic int status; /* RSC_ENOMEM or RSC_ELIMIT once a count failed: counts are wrong from then on */
+    const atomic_int *wanted; /* not NULL: instead of the program's watch, 0 when the work is to end */
 };
 
 /*
@@ -187,12 +194,14 @@ void rsc_nest_simplify_alone(struct rsc_nest *nest);
 void rsc_nest_find_shift(struct rsc_nest *nest, struct rsc_nest_node *loop);
 /* What the running sums from `first` on depend on, by depth; the rest is 0. */
 void rsc_nest_shift_values(const struct rsc_nest_node *loop, const int64_t *value, int64_t first, int64_t *values);
-/* Frees running sums if they are too many. No pointer to any may be in use. */
+/* Frees running sums if they are too many. No pointer to any, nor the nest, may be in use. */
 void rsc_nest_trim(struct rsc_nest *nest);
 
-/* Whether the program's watch wants the work to end; nest->status is set then. */
+/* Whether the program's watch, or who looks after it, wants the work to end; nest->status is set then. */
 static inline int rsc_nest_stopped(struct rsc_nest *nest) {
-    if (!rsc_loop_stopped(nest->program)) return 0;
+    int stopped =
+        nest->wanted ? !atomic_load_explicit(nest->wanted, memory_order_relaxed) : rsc_loop_stopped(nest->program);
+    if (!stopped) return 0;
     if (nest->status >= 0) nest->status = RSC_ELIMIT;
     return 1;
 }

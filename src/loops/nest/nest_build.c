@@ -499,6 +499,11 @@ int rsc_nest_new(struct rsc_nest **out, const struct rsc_loop_program *program, 
                  uint64_t line_bytes, struct rsc_error *error) {
     struct rsc_nest *nest = calloc(1, sizeof *nest);
     if (!nest) return rsc_fail_memory(error, "loop nest");
+    pthread_mutexattr_t again;
+    pthread_mutexattr_init(&again);
+    pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&nest->lock, &again);
+    pthread_mutexattr_destroy(&again);
     rsc_arena_init(&nest->arena);
     nest->program = program;
     nest->region = &program->region[region];

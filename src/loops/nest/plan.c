@@ -247,24 +247,16 @@ static void free_view(struct rsc_view *view) {
     rsc_timeline_free(view->timeline);
 }
 
-/* What could not be made is not there: whoever asks again must not get a part of it. */
-static const struct rsc_view *drop_view(struct rsc_view *view) {
-    free_view(view);
-    *view = (struct rsc_view){0};
-    return NULL;
-}
-
-const struct rsc_view *rsc_plan_view(struct rsc_plan *plan, uint32_t segment) {
+/* Fills an empty view; whatever fails, free_view() frees it. */
+static int make_view(struct rsc_plan *plan, uint32_t segment, struct rsc_view *view) {
     struct rsc_nest *nest = plan->nest;
-    segment = nest->segment[segment].same;
-    struct rsc_view *view = &plan->view[segment];
-    if (view->ready) return view;
     const struct rsc_nest_item *item = &nest->item[nest->segment[segment].item];
-    *view = (struct rsc_view){.item = item, .who = item->who, .total = nest->segment[segment].total};
+    view->item = item;
+    view->who = item->who;
+    view->total = nest->segment[segment].total;
     view->threads = item->thread_limit && item->thread_limit < plan->threads ? item->thread_limit : plan->threads;
     if (item->who == RSC_RUN_BY_ONE) view->threads = 1;
-    view->ready = 1;
-    if (item->who != RSC_RUN_SHARED) return view;
+    if (item->who != RSC_RUN_SHARED) return 0;
 
     int64_t value[RSC_LOOP_DEPTH_MAX] = {0};
     rsc_plan_values(plan, segment, value);
@@ -274,7 +266,7 @@ const struct rsc_view *rsc_plan_view(struct rsc_plan *plan, uint32_t segment) {
     rsc_plan_schedule(plan, item, &schedule, &chunk);
     if (rsc_nest_group_uneven(item)) {
         view->sums = rsc_nest_group_sums(nest, item, value, view->trip);
-        if (!view->sums && view->trip) return drop_view(view);
+        if (!view->sums && view->trip) return nest->status;
     } else if (view->trip) {
         rsc_nest_group_values(item, value, 0);
         view->body = rsc_nest_body(nest, item->inner, value);
@@ -289,12 +281,28 @@ const struct rsc_view *rsc_plan_view(struct rsc_plan *plan, uint32_t segment) {
     else {
         view->split = RSC_SPLIT_TABLE;
         int status = make_table(view, plan, schedule, segment);
-        if (status < 0) {
-            nest->status = status;
-            return drop_view(view);
+        if (status < 0) return nest->status = status;
+    }
+    return 0;
+}
+
+const struct rsc_view *rsc_plan_view(struct rsc_plan *plan, uint32_t segment) {
+    segment = plan->nest->segment[segment].same;
+    struct rsc_view *view = &plan->view[segment];
+    if (atomic_load_explicit(&view->ready, memory_order_acquire)) return view;
+    pthread_mutex_lock(&plan->lock);
+    int ready = view->ready;
+    if (!ready) {
+        ready = make_view(plan, segment, view) >= 0;
+        if (ready) {
+            atomic_store_explicit(&view->ready, 1, memory_order_release);
+        } else { /* whoever asks again must not get a part of it */
+            free_view(view);
+            memset(view, 0, sizeof *view);
         }
     }
-    return view;
+    pthread_mutex_unlock(&plan->lock);
+    return ready ? view : NULL;
 }
 
 /* ---- a thread's share ---- */
@@ -454,6 +462,7 @@ int rsc_plan_new(struct rsc_plan **out, struct rsc_nest *nest, uint32_t threads,
                  struct rsc_error *error) {
     struct rsc_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return rsc_fail_memory(error, "plan of threads");
+    pthread_mutex_init(&plan->lock, NULL);
     plan->nest = nest;
     plan->threads = threads;
     int status = 0;
@@ -494,5 +503,6 @@ void rsc_plan_free(struct rsc_plan *plan) {
         for (uint32_t s = 0; s < plan->nest->segment_count; s++) free_view(&plan->view[s]);
     free(plan->view);
     free(plan->phase_start);
+    pthread_mutex_destroy(&plan->lock);
     free(plan);
 }

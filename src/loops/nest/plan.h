@@ -10,6 +10,8 @@
  * it.
  *
  * Places of a thread in a segment are counted from 0.
+ *
+ * Several threads may ask one plan at the same time: a view is made by one of them, with the plan's lock.
  */
 #ifndef RSC_LOOPS_NEST_PLAN_H
 #define RSC_LOOPS_NEST_PLAN_H
@@ -21,7 +23,7 @@ enum rsc_split { RSC_SPLIT_NONE, RSC_SPLIT_BLOCK, RSC_SPLIT_CYCLIC, RSC_SPLIT_TA
 
 /* The split of a segment and all segments equivalent to it. */
 struct rsc_view {
-    int ready;
+    atomic_int ready; /* the rest stays as it is then */
     const struct rsc_nest_item *item;
     enum rsc_nest_who who;
     uint32_t threads; /* number of threads that take part */
@@ -54,6 +56,7 @@ struct rsc_plan {
     struct rsc_interleave dealing; /* how threads come for chunks, if `deals` */
     int deals;
     uint64_t deal_seed;
+    pthread_mutex_t lock;
     struct rsc_view *view; /* by segment; filled only for the first of equivalent segments (`same`) */
     double *phase_start; /* [phase_count + 1]: references of all threads before it */
 };
