@@ -30,8 +30,9 @@ static double bin_low(uint32_t bin) {
 
 struct slices {
     uint32_t count;
+    uint32_t bins;    /* up to that of the longest interval */
     double *start;    /* [count + 1] */
-    double *integral; /* [count][BINS + 1]: of P(interval > y) dy up to each bin's low end */
+    double *integral; /* [count][bins + 1]: of P(interval > y) dy up to each bin's low end */
     double low[BINS + 1];
 };
 
@@ -69,15 +70,16 @@ static void cut_slices(struct slices *slices, double length, const double *cut, 
 
 /* Joins neighbouring slices whose intervals a Kolmogorov-Smirnov test cannot distinguish. */
 static void join_alike(struct slices *slices, double *weight, double *sum, double *number) {
-    uint32_t kept = 0;
+    uint32_t kept = 0, bins = slices->bins;
     for (uint32_t k = 1; k < slices->count; k++) {
-        double *a = weight + (size_t)kept * BINS, *b = weight + (size_t)k * BINS, na = 0, nb = 0;
-        for (uint32_t i = 0; i < BINS; i++) {
+        double *a = weight + (size_t)kept * bins, *b = weight + (size_t)k * bins, na = 0, nb = 0;
+        for (uint32_t i = 0; i < bins; i++) {
             na += a[i];
             nb += b[i];
         }
         double apart = 0, sa = 0, sb = 0;
-        for (uint32_t i = 0; i < BINS && na > 0 && nb > 0; i++) {
+        for (uint32_t i = 0; i < bins && na > 0 && nb > 0; i++) {
+            if (a[i] + b[i] <= 0) continue;
             sa += a[i] / na;
             sb += b[i] / nb;
             if (fabs(sa - sb) > apart) apart = fabs(sa - sb);
@@ -87,15 +89,15 @@ static void join_alike(struct slices *slices, double *weight, double *sum, doubl
             kept++;
             slices->start[kept] = slices->start[k];
             if (kept != k) {
-                memcpy(weight + (size_t)kept * BINS, b, BINS * sizeof *weight);
-                memcpy(sum + (size_t)kept * BINS, sum + (size_t)k * BINS, BINS * sizeof *sum);
+                memcpy(weight + (size_t)kept * bins, b, bins * sizeof *weight);
+                memcpy(sum + (size_t)kept * bins, sum + (size_t)k * bins, bins * sizeof *sum);
                 number[kept] = number[k];
             }
             continue;
         }
-        for (uint32_t i = 0; i < BINS; i++) {
+        for (uint32_t i = 0; i < bins; i++) {
             a[i] += b[i];
-            sum[(size_t)kept * BINS + i] += sum[(size_t)k * BINS + i];
+            sum[(size_t)kept * bins + i] += sum[(size_t)k * bins + i];
         }
         number[kept] += number[k];
     }
@@ -106,27 +108,28 @@ static void join_alike(struct slices *slices, double *weight, double *sum, doubl
 /* `last`: uses of the slice that are the last of their lines. */
 static void integrate(struct slices *slices, uint32_t slice, const double *weight, const double *sum, double last) {
     double seen = 0;
-    for (uint32_t b = 0; b < BINS; b++) seen += weight[b];
-    double whole = seen + last > 0 ? seen + last : 1, left = whole, total = 0;
-    double *integral = slices->integral + (size_t)slice * (BINS + 1);
-    for (uint32_t b = 0; b < BINS; b++) {
+    for (uint32_t b = 0; b < slices->bins; b++) seen += weight[b];
+    double whole = seen + last > 0 ? seen + last : 1, left = whole, part = 1, total = 0;
+    double *integral = slices->integral + (size_t)slice * (slices->bins + 1);
+    for (uint32_t b = 0; b < slices->bins; b++) {
         integral[b] = total;
         double low = slices->low[b], width = slices->low[b + 1] - low;
         if (weight[b] > 0) {
             double mean = sum[b] / weight[b];
-            total += left / whole * (mean - low);
+            total += part * (mean - low);
             left = left > weight[b] ? left - weight[b] : 0;
-            total += left / whole * (low + width - mean);
+            part = left / whole;
+            total += part * (low + width - mean);
         } else {
-            total += left / whole * width;
+            total += part * width;
         }
     }
-    integral[BINS] = total;
+    integral[slices->bins] = total;
 }
 
 /* Lines whose last use lies y0 to y1 before the end, both within one slice. */
 static double lines_between(const struct slices *slices, uint32_t slice, double y0, double y1) {
-    const double *integral = slices->integral + (size_t)slice * (BINS + 1);
+    const double *integral = slices->integral + (size_t)slice * (slices->bins + 1);
     uint32_t a = bin_of(y0), b = bin_of(y1);
     double at0 =
         integral[a] + (y0 - slices->low[a]) / (slices->low[a + 1] - slices->low[a]) * (integral[a + 1] - integral[a]);
@@ -145,23 +148,28 @@ int rsc_footprint_distances(struct rsc_reuse_sample *sample, size_t count, doubl
     double *weight = NULL, *number = NULL;
     int status = slices->start ? 0 : RSC_ENOMEM;
     if (status < 0) goto out;
-    for (uint32_t b = 0; b <= BINS; b++) slices->low[b] = bin_low(b);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bin = bin_of(sample[i].interval);
+        if (bin >= slices->bins) slices->bins = bin + 1;
+    }
+    const uint32_t bins = slices->bins;
+    for (uint32_t b = 0; b <= bins; b++) slices->low[b] = bin_low(b);
     cut_slices(slices, length, cut, cut_count, wanted);
-    weight = calloc((size_t)slices->count * BINS * 2, sizeof *weight);
+    weight = calloc((size_t)slices->count * bins * 2, sizeof *weight);
     number = calloc(slices->count, sizeof *number);
     status = weight && number ? 0 : RSC_ENOMEM;
     if (status < 0) goto out;
-    double *sum = weight + (size_t)slices->count * BINS;
+    double *sum = weight + (size_t)slices->count * bins;
     for (size_t i = 0; i < count; i++) {
         if (sample[i].interval <= 0) continue;
         double from = sample[i].end - sample[i].interval;
-        size_t at = (size_t)slice_of(slices, from > 0 ? from : 0) * BINS + bin_of(sample[i].interval);
-        number[at / BINS]++;
+        size_t at = (size_t)slice_of(slices, from > 0 ? from : 0) * bins + bin_of(sample[i].interval);
+        number[at / bins]++;
         weight[at] += sample[i].weight;
         sum[at] += sample[i].weight * sample[i].interval;
     }
     join_alike(slices, weight, sum, number);
-    slices->integral = malloc((size_t)slices->count * (BINS + 1) * sizeof *slices->integral);
+    slices->integral = malloc((size_t)slices->count * (bins + 1) * sizeof *slices->integral);
     status = slices->integral ? 0 : RSC_ENOMEM;
     if (status < 0) goto out;
     /* Every line has one last use: the missing reuses of all slices sum to the number of lines. */
@@ -169,11 +177,11 @@ int rsc_footprint_distances(struct rsc_reuse_sample *sample, size_t count, doubl
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t k = 0; k < slices->count; k++) {
             double seen = 0, length_k = slices->start[k + 1] - slices->start[k];
-            for (uint32_t b = 0; b < BINS; b++) seen += weight[(size_t)k * BINS + b];
+            for (uint32_t b = 0; b < bins; b++) seen += weight[(size_t)k * bins + b];
             double lack = length_k > seen ? length_k - seen : 0;
             if (!pass) lacking += lack;
             else
-                integrate(slices, k, weight + (size_t)k * BINS, sum + (size_t)k * BINS,
+                integrate(slices, k, weight + (size_t)k * bins, sum + (size_t)k * bins,
                           lacking > 0 ? lack * lines_in_all / lacking : 0);
         }
     for (size_t i = 0; i < count; i++) {

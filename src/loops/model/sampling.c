@@ -192,7 +192,9 @@ static int look_at_strata(const struct rsc_loops_analysis *analysis, struct rsc_
     const struct rsc_loops_strata *strata = &analysis->strata;
     double sum = 0, references = crowds->crowd[0]->plan->phase_start[analysis->nest->phase_count];
     uint32_t next = 0; /* of the pilot */
-    uint32_t *known_at = malloc((strata->points.count + 1) * sizeof *known_at);
+    uint64_t count = 0;
+    for (uint32_t s = 0; s < strata->count; s++) count += wanted[s];
+    uint32_t *known_at = malloc((count + 1) * sizeof *known_at);
     struct looking looking = {crowds, &strata->points, which, known_at, pilot, samples};
     if (!known_at) return rsc_fail_memory(error, "samples of loops");
     samples->strata = strata;
@@ -252,6 +254,16 @@ static int allocate(const struct rsc_loops_strata *strata, const struct rsc_loop
     return status;
 }
 
+/* For as many samples as are wanted of all strata, and their points. */
+static int make_room(struct rsc_loops_samples *samples, uint32_t **which, const uint64_t *wanted, uint32_t strata,
+                     struct rsc_error *error) {
+    uint64_t count = 0;
+    for (uint32_t s = 0; s < strata; s++) count += wanted[s];
+    free(*which);
+    *which = malloc((count + 1) * sizeof **which);
+    return *which ? rsc_loops_samples_new(samples, count, error) : rsc_fail_memory(error, "samples of loops");
+}
+
 /* By default: a pilot, then the points that its error asks for. */
 static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc_loops_crowds *crowds, double distinct,
                                  struct rsc_loops_samples *samples, struct rsc_error *error) {
@@ -261,14 +273,13 @@ static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc
     int status = rsc_loops_strata_get(analysis, &strata, error);
     if (status < 0) return status;
     uint64_t *wanted = calloc(strata->count + (size_t)1, sizeof *wanted);
-    uint32_t *which = malloc((strata->points.count + 1) * sizeof *which);
-    if (!wanted || !which) status = rsc_fail_memory(error, "samples of loops");
-    if (status >= 0) status = rsc_loops_samples_new(&pilot, strata->points.count, error);
-    if (status >= 0) status = rsc_loops_samples_new(samples, strata->points.count, error);
+    uint32_t *which = NULL;
+    if (!wanted) status = rsc_fail_memory(error, "samples of loops");
     for (uint32_t s = 0; status >= 0 && s < strata->count; s++) {
         double share = (double)(strata->first[s + 1] - strata->first[s]) / (double)strata->points.count;
         wanted[s] = at_most((uint64_t)fmax(PILOT_POINTS * share, PILOT_LEAST), strata, s);
     }
+    if (status >= 0) status = make_room(&pilot, &which, wanted, strata->count, error);
     if (status >= 0) status = look_at_strata(analysis, crowds, wanted, NULL, which, &pilot, error);
     double work = analysis->rectangular ? WORK_RECTANGULAR : WORK;
     double each = (double)rsc_loops_crowds_searches(crowds) / (double)(pilot.count + 1) + crowd->plan->threads / 10.0;
@@ -276,6 +287,7 @@ static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc
     enough = fmax(enough, POINTS_ENOUGH_RECTANGULAR);
     if (status >= 0) status = find_distances(analysis, crowd, distinct, &pilot);
     if (status >= 0) status = allocate(strata, &pilot, fmin(fmax(work / each, enough), POINTS_MOST), wanted);
+    if (status >= 0) status = make_room(samples, &which, wanted, strata->count, error);
     if (status >= 0) status = look_at_strata(analysis, crowds, wanted, &pilot, which, samples, error);
     samples->searches = (double)rsc_loops_crowds_searches(crowds);
     if (status >= 0) status = find_distances(analysis, crowd, distinct, samples);
