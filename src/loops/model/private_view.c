@@ -7,6 +7,7 @@
  * referenced byte. Each thread has its own first uses, counted exactly if that is
  * cheap, else estimated.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -17,6 +18,7 @@
 
 #define POINTS 2048u      /* points used, drawn at random: evenly spaced ones can all fall on one place of a line */
 #define POINTS_ALL 16384u /* smaller sets of points are used whole */
+#define GROUPS_EACH 4u /* of threads, for each that counts their first uses: what they need is made for each group */
 #define RUNS_MAX 300000u /* most runs of lines marked to count each thread's first uses: some milliseconds */
 
 /* What a point's thread saw last of its line, and where the others were then. */
@@ -89,17 +91,39 @@ static int most_first(const void *a, const void *b) {
     return x > y ? -1 : x < y;
 }
 
+/* Threads whose first uses are counted, some at a time. */
+struct first_uses {
+    const struct rsc_search *search; /* to be copied */
+    uint64_t line_bytes, runs_max;
+    uint32_t groups;
+    _Atomic uint64_t sum;
+    _Atomic int status;
+};
+
+static void count_group(void *context, size_t group) {
+    struct first_uses *uses = context;
+    struct rsc_search search = *uses->search;
+    uint64_t lines, threads = search.plan->threads;
+    if (uses->status < 0) return;
+    int status = rsc_distinct_of_threads(&search, (uint32_t)(group * threads / uses->groups),
+                                         (uint32_t)((group + 1) * threads / uses->groups), uses->line_bytes,
+                                         uses->runs_max, &lines, NULL);
+    uses->sum += lines;
+    if (status < 0) uses->status = status;
+}
+
 /* First uses of all threads, exactly; 0 where that would take too long. */
-static int count_first_uses(struct rsc_search *search, uint64_t line_bytes, double *cold, struct rsc_error *error) {
-    uint64_t sum = 0, *lines = calloc(search->nest->space_count + 1, sizeof *lines);
-    int status = lines ? 0 : RSC_ENOMEM;
-    for (uint32_t t = 0; t < search->plan->threads && status >= 0; t++) {
-        status = rsc_distinct_lines(search, t, line_bytes, RUNS_MAX / search->plan->threads + 1, lines, NULL, error);
-        sum += rsc_distinct_sum(search->nest, lines);
-    }
-    free(lines);
-    if (status < 0) return status == RSC_ELIMIT ? 0 : status;
-    *cold = (double)sum;
+static int count_first_uses(const struct rsc_loops_analysis *analysis, const struct rsc_search *search, double *cold,
+                            struct rsc_error *error) {
+    uint32_t threads = search->plan->threads, groups = GROUPS_EACH * rsc_loops_team_size(analysis->team);
+    struct first_uses uses = {.search = search,
+                              .line_bytes = analysis->options.line_bytes,
+                              .runs_max = RUNS_MAX / threads + 1,
+                              .groups = groups < threads ? groups : threads};
+    rsc_loops_team_each(analysis->team, uses.groups, count_group, &uses);
+    if (uses.status == RSC_ENOMEM) return rsc_fail_memory(error, "lines of a loop nest");
+    if (uses.status < 0) return uses.status == RSC_ELIMIT ? 0 : uses.status;
+    *cold = (double)uses.sum;
     return 1;
 }
 
@@ -180,7 +204,7 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
     own->cold = cold * scale;
     own->invalidated = invalidated * scale;
     own->false_sharing *= scale;
-    const int counted = status = count_first_uses(search, analysis->options.line_bytes, &own->cold, error);
+    const int counted = status = count_first_uses(analysis, search, &own->cold, error);
     if (status < 0) goto out;
     /* Some thread is the first to use each line, and at most all threads use it. */
     double least = (double)rsc_distinct_sum(nest, analysis->lines), most_cold = fmin(least * threads, total);

@@ -97,58 +97,113 @@ uint32_t rsc_distinct_covered(const struct rsc_search *search, uint32_t item, ui
     return deepest;
 }
 
-static int count_space(struct rsc_search *search, uint32_t space, uint32_t thread, uint32_t line_shift,
-                       uint64_t runs_max, uint64_t *count, struct rsc_distinct_picks *picks, struct rsc_error *error) {
-    struct rsc_nest *nest = search->nest;
-    struct rsc_marking marking = {.search = search,
-                                  .thread = thread,
-                                  .line_shift = line_shift,
-                                  .runs_max = runs_max,
-                                  .first_line = INT64_MAX,
-                                  .last_line = INT64_MIN};
+/* A space, whose lines are marked for one thread after another. */
+struct space {
+    struct rsc_marking marking; /* no bitmap: it has no references */
+    uint32_t number;
+    uint64_t bytes; /* of the bitmap */
+    const uint8_t *covered; /* by place in search->by_item */
+};
+
+static int open_space(struct space *space, struct rsc_search *search, uint32_t number, uint32_t line_shift,
+                      const uint8_t *covered, struct rsc_error *error) {
+    const struct rsc_nest *nest = search->nest;
+    struct rsc_marking *marking = &space->marking;
+    *space = (struct space){.number = number, .covered = covered};
+    *marking = (struct rsc_marking){
+        .search = search, .line_shift = line_shift, .first_line = INT64_MAX, .last_line = INT64_MIN};
     for (uint32_t r = 0; r < nest->reference_count; r++) {
         const struct rsc_nest_node *reference = nest->reference[r];
-        if (reference->space != space) continue;
+        if (reference->space != number) continue;
         int64_t least = reference->address_least >> line_shift, most = reference->address_most >> line_shift;
-        if (least < marking.first_line) marking.first_line = least;
-        if (most > marking.last_line) marking.last_line = most;
+        if (least < marking->first_line) marking->first_line = least;
+        if (most > marking->last_line) marking->last_line = most;
     }
-    if (marking.first_line > marking.last_line) return 0;
-    uint64_t lines = (uint64_t)(marking.last_line - marking.first_line) + 1, bytes = (lines / 64 + 1) * 8;
-    if (bytes > BITMAP_BYTES_MAX)
+    if (marking->first_line > marking->last_line) return 0;
+    uint64_t lines = (uint64_t)(marking->last_line - marking->first_line) + 1;
+    space->bytes = (lines / 64 + 1) * 8;
+    if (space->bytes > BITMAP_BYTES_MAX)
         return rsc_fail(error, RSC_ELIMIT, "%s: references span %llu lines: too many to count", nest->region->name,
                         (unsigned long long)lines);
-    marking.bitmap = rsc_pages_new(bytes);
-    if (!marking.bitmap) return rsc_fail_memory(error, "lines of a loop nest");
+    marking->bitmap = rsc_pages_new(space->bytes);
+    return marking->bitmap ? 0 : rsc_fail_memory(error, "lines of a loop nest");
+}
+
+static void close_space(struct space *space) {
+    if (space->marking.bitmap) rsc_pages_free(space->marking.bitmap, space->bytes);
+}
+
+/* Marks the lines that a thread uses, or all together, where none is marked. */
+static int mark_space(struct space *space, uint32_t thread, uint64_t runs_max) {
+    struct rsc_marking *marking = &space->marking;
+    const struct rsc_search *search = marking->search;
+    struct rsc_nest *nest = search->nest;
     int status = 0;
-    for (uint32_t i = 0; i < nest->item_count && status >= 0; i++)
+    marking->thread = thread;
+    marking->runs_max = runs_max;
+    marking->runs = 0;
+    for (uint32_t i = 0; marking->bitmap && i < nest->item_count && status >= 0; i++)
         for (uint32_t k = search->item_first[i]; k < search->item_first[i + 1] && status >= 0; k++) {
-            marking.reference = nest->reference[search->by_item[k]];
-            marking.item = &nest->item[i];
-            marking.item_index = i;
-            if (marking.reference->space != space || rsc_distinct_covered(search, i, k)) continue;
-            memset(marking.value, 0, sizeof marking.value);
-            rsc_marking_aim(&marking);
-            if (!rsc_mark_checks_hold(&marking, 0) && !marking.reference->path_length) continue;
-            if (!runs_max && thread == RSC_ALL_THREADS && !is_marked_faster(&marking)) mark_one_by_one(&marking);
-            else status = rsc_mark_inside(&marking, 0);
+            marking->reference = nest->reference[search->by_item[k]];
+            marking->item = &nest->item[i];
+            marking->item_index = i;
+            if (marking->reference->space != space->number || space->covered[k]) continue;
+            memset(marking->value, 0, sizeof marking->value);
+            rsc_marking_aim(marking);
+            if (!rsc_mark_checks_hold(marking, 0) && !marking->reference->path_length) continue;
+            if (!runs_max && thread == RSC_ALL_THREADS && !is_marked_faster(marking)) mark_one_by_one(marking);
+            else status = rsc_mark_inside(marking, 0);
         }
-    if (status >= 0) status = nest->status;
-    if (status >= 0) *count += rsc_marked_count(&marking);
-    if (status >= 0 && picks) pick_lines(&marking, *count, picks);
-    rsc_pages_free(marking.bitmap, bytes);
+    return status < 0 ? status : nest->status;
+}
+
+/* By place in search->by_item, whether rsc_distinct_covered() says so; NULL: no memory. */
+static uint8_t *find_covered(const struct rsc_search *search, struct rsc_error *error) {
+    const struct rsc_nest *nest = search->nest;
+    uint8_t *covered = malloc(search->item_first[nest->item_count] + (size_t)1);
+    if (!covered) rsc_fail_memory(error, "lines of a loop nest");
+    for (uint32_t i = 0; covered && i < nest->item_count; i++)
+        for (uint32_t k = search->item_first[i]; k < search->item_first[i + 1]; k++)
+            covered[k] = rsc_distinct_covered(search, i, k) != 0;
+    return covered;
+}
+
+/* Adds the lines of threads `from` .. `to` - 1 in one space. */
+static int add_threads(struct rsc_search *search, uint32_t number, uint32_t from, uint32_t to, uint32_t line_shift,
+                       uint64_t runs_max, const uint8_t *covered, uint64_t *lines, struct rsc_error *error) {
+    struct space space;
+    int status = open_space(&space, search, number, line_shift, covered, error);
+    for (uint32_t t = from; t < to && status >= 0 && space.marking.bitmap; t++) {
+        status = mark_space(&space, t, runs_max);
+        *lines += rsc_marked_count(&space.marking);
+        rsc_marked_clear(&space.marking);
+    }
+    close_space(&space);
+    return status;
+}
+
+int rsc_distinct_of_threads(struct rsc_search *search, uint32_t from, uint32_t to, uint64_t line_bytes,
+                            uint64_t runs_max, uint64_t *lines, struct rsc_error *error) {
+    uint32_t shift = (uint32_t)__builtin_ctzll(line_bytes);
+    uint8_t *covered = find_covered(search, error);
+    int status = covered ? 0 : RSC_ENOMEM;
+    *lines = 0;
+    for (uint32_t number = 0; number < search->nest->space_count && status >= 0; number++)
+        status = add_threads(search, number, from, to, shift, runs_max, covered, lines, error);
+    free(covered);
     return status;
 }
 
 int rsc_distinct_own(struct rsc_search *search, uint64_t line_bytes, uint64_t *lines, struct rsc_error *error) {
     uint32_t shift = (uint32_t)__builtin_ctzll(line_bytes);
-    int status = 0;
-    for (uint32_t space = 0; space < search->nest->space_count; space++) {
-        if (!search->nest->program->array[space].is_private) continue;
-        lines[space] = 0;
-        for (uint32_t t = 0; t < search->plan->threads && status >= 0; t++)
-            status = count_space(search, space, t, shift, 0, &lines[space], NULL, error);
+    uint8_t *covered = find_covered(search, error);
+    int status = covered ? 0 : RSC_ENOMEM;
+    for (uint32_t number = 0; number < search->nest->space_count && status >= 0; number++) {
+        if (!search->nest->program->array[number].is_private) continue;
+        lines[number] = 0;
+        status = add_threads(search, number, 0, search->plan->threads, shift, 0, covered, &lines[number], error);
     }
+    free(covered);
     return status;
 }
 
@@ -156,13 +211,21 @@ int rsc_distinct_lines(struct rsc_search *search, uint32_t thread, uint64_t line
                        uint64_t *lines, struct rsc_distinct_picks *picks, struct rsc_error *error) {
     struct rsc_nest *nest = search->nest;
     uint32_t shift = (uint32_t)__builtin_ctzll(line_bytes);
-    int status = 0;
-    for (uint32_t space = 0; space < nest->space_count && status >= 0; space++) {
-        lines[space] = 0;
-        if (nest->program->array[space].is_private && thread == RSC_ALL_THREADS) continue;
-        status =
-            count_space(search, space, thread, shift, runs_max, &lines[space], picks ? &picks[space] : NULL, error);
+    uint8_t *covered = find_covered(search, error);
+    int status = covered ? 0 : RSC_ENOMEM;
+    for (uint32_t number = 0; number < nest->space_count && status >= 0; number++) {
+        struct space space;
+        lines[number] = 0;
+        if (nest->program->array[number].is_private && thread == RSC_ALL_THREADS) continue;
+        status = open_space(&space, search, number, shift, covered, error);
+        if (status >= 0) status = mark_space(&space, thread, runs_max);
+        if (status >= 0 && space.marking.bitmap) {
+            lines[number] = rsc_marked_count(&space.marking);
+            if (picks) pick_lines(&space.marking, lines[number], &picks[number]);
+        }
+        close_space(&space);
     }
+    free(covered);
     if (status >= 0 && thread == RSC_ALL_THREADS) status = rsc_distinct_own(search, line_bytes, lines, error);
     return status;
 }

@@ -24,6 +24,10 @@ struct rsc_distinct_picks {
 int rsc_distinct_lines(struct rsc_search *search, uint32_t thread, uint64_t line_bytes, uint64_t runs_max,
                        uint64_t *lines, struct rsc_distinct_picks *picks, struct rsc_error *error);
 
+/* The sum, over threads `from` .. `to` - 1, of the lines that each touches. */
+int rsc_distinct_of_threads(struct rsc_search *search, uint32_t from, uint32_t to, uint64_t line_bytes,
+                            uint64_t runs_max, uint64_t *lines, struct rsc_error *error);
+
 /* Again for private arrays alone, all threads of the plan together. */
 int rsc_distinct_own(struct rsc_search *search, uint64_t line_bytes, uint64_t *lines, struct rsc_error *error);
 
