@@ -52,23 +52,35 @@ void rsc_mark_lines(struct rsc_marking *marking, int64_t from, int64_t to) {
     mark_words(marking, a, b);
 }
 
-int rsc_mark_rows(struct rsc_marking *marking, int64_t address, int64_t extent, int64_t stride, int64_t count) {
-    uint64_t at = (uint64_t)(address - marking->first_line * ((int64_t)1 << marking->line_shift)),
-             step = (uint64_t)stride, length = (uint64_t)extent, end = at + step * (uint64_t)(count - 1),
-             block = UINT64_MAX;
-    const uint32_t shift = marking->line_shift;
-    if (stride >= 0) widen(marking, at >> shift, (end + length) >> shift);
-    else widen(marking, end >> shift, (at + length) >> shift);
-    for (int64_t k = 0, stop; k < count && !extent;) {
-        stop = count - k < GAPS_AT_ONCE ? count : k + GAPS_AT_ONCE;
-        for (; k < stop && !marking->used; k++, at += step)
-            marking->bitmap[at >> shift >> 6] |= UINT64_C(1) << (at >> shift) % 64;
-        for (; k < stop; k++, at += step) {
+/* Marks the lines of single bytes `step` apart, from `at` to before `end`. */
+static void mark_single(struct rsc_marking *marking, uint64_t at, uint64_t end, uint64_t step) {
+    const uint32_t shift = marking->line_shift, block_shift = shift + 6 + RSC_MARKING_BLOCK_SHIFT;
+    uint64_t *bitmap = marking->bitmap;
+    while (at < end) {
+        uint64_t block = at >> block_shift, block_end = (block + 1) << block_shift;
+        use_block(marking, block);
+        if (block_end > end || !marking->used) block_end = end;
+        for (; at < block_end; at += step) {
             uint64_t bit = at >> shift;
-            marking->bitmap[bit / 64] |= UINT64_C(1) << bit % 64;
-            if (bit / 64 / RSC_MARKING_BLOCK != block) use_block(marking, block = bit / 64 / RSC_MARKING_BLOCK);
+            bitmap[bit / 64] |= UINT64_C(1) << bit % 64;
         }
-        if (k < count && rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
+    }
+}
+
+int rsc_mark_rows(struct rsc_marking *marking, int64_t address, int64_t extent, int64_t stride, int64_t count) {
+    if (stride < 0) { /* from the lowest address on */
+        address += stride * (count - 1);
+        stride = -stride;
+    }
+    uint64_t at = (uint64_t)(address - marking->first_line * ((int64_t)1 << marking->line_shift)),
+             step = (uint64_t)stride, length = (uint64_t)extent, end = at + step * (uint64_t)(count - 1);
+    const uint32_t shift = marking->line_shift;
+    widen(marking, at >> shift, (end + length) >> shift);
+    for (int64_t k = 0; k < count && !extent; k += GAPS_AT_ONCE) {
+        uint64_t rows = (uint64_t)(count - k < GAPS_AT_ONCE ? count - k : GAPS_AT_ONCE);
+        mark_single(marking, at, at + step * (rows - 1) + 1, step + !step);
+        at += step * rows;
+        if (count - k > GAPS_AT_ONCE && rsc_nest_stopped(marking->search->nest)) return RSC_ELIMIT;
     }
     for (int64_t k = 0; k < count && extent; k++, at += step) {
         mark_words(marking, at >> shift, (at + length) >> shift);

@@ -10,7 +10,8 @@
 
 #define RSC_ALL_THREADS UINT32_MAX
 
-#define RSC_MARKING_BLOCK 64u /* words */
+#define RSC_MARKING_BLOCK_SHIFT 6u
+#define RSC_MARKING_BLOCK (1u << RSC_MARKING_BLOCK_SHIFT) /* words */
 
 struct rsc_marking {
     struct rsc_search *search;
