@@ -84,7 +84,7 @@ struct counter {
 /* What counting one window came to. */
 struct window {
     double distance; /* -1: not counted */
-    double work, searches;
+    double work;
     int is_spread; /* counted by lines spread over all */
     int too_many; /* runs to be marked */
 };
@@ -162,12 +162,10 @@ static void count_window(void *context, size_t k) {
     uint32_t number = rsc_loops_crowds_take(counting->crowds);
     const struct counter *counter = &counting->counter[number];
     struct window *window = &counting->window[k];
-    uint64_t before = counter->crowd->search->searches;
     *window = (struct window){.distance = -1};
     rsc_loops_draw_as(counter->crowd, counting->which[at]);
     window->distance = count_lines(counting, counter, &counting->points->point[counting->which[at]],
                                    counting->samples->sample[at].distance, turn * TURN, window);
-    window->searches = (double)(counter->crowd->search->searches - before);
     rsc_loops_crowds_give(counting->crowds, number);
 }
 
@@ -295,7 +293,6 @@ int rsc_loops_count_lines(const struct rsc_loops_analysis *analysis, struct rsc_
             }
             if (window.too_many) counting.too_long = sample->distance;
             counting.work += window.work;
-            samples->searches += window.searches;
             spread += (size_t)window.is_spread;
             if (window.distance < 0) continue;
             counted[count++] =

@@ -281,11 +281,13 @@ static int deal(const struct rsc_loops_analysis *analysis, const struct rsc_plan
 static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                         const struct rsc_interleave *interleave, uint32_t every, double distinct, const uint64_t *size,
                         size_t sizes, struct rsc_loops_samples *samples, struct rsc_mrc_point *mrc,
-                        struct rsc_error *error) {
-    int status;
+                        const struct rsc_loops_known *known, struct rsc_error *error) {
+    int status = 0;
     struct rsc_nest *nest = analysis->nest;
     struct rsc_windows windows = {0};
     if (interleave->kind == RSC_INTERLEAVE_RACETRACK) {
+        if (known) status = known->begin(analysis, known->context, 0);
+        if (status < 0) return status;
         status = rsc_loops_sample_racetrack(analysis, search->plan->threads, every, samples, error);
         samples->lines = distinct;
         if (status >= 0)
@@ -298,7 +300,7 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
         if (dealings) search->plan = dealt[0];
         if (status >= 0)
             status = rsc_loops_sample_crowd(analysis, search, interleave, every, distinct, samples,
-                                            every == 1 ? &windows : NULL, dealt, dealings, error);
+                                            every == 1 ? &windows : NULL, dealt, dealings, known, error);
         search->plan = even;
         for (uint32_t k = 0; k < dealings; k++) rsc_plan_free(dealt[k]);
     }
@@ -337,7 +339,7 @@ static int sample_member(struct rsc_loops_analysis *analysis, struct rsc_search 
     int status;
     if (!is_small(analysis, result, &member->interleave)) {
         status = sample_model(analysis, search, &member->interleave, member->every, (double)result->distinct,
-                              member->size, result->mrc_count, &samples, member->mrc, error);
+                              member->size, result->mrc_count, &samples, member->mrc, NULL, error);
         rsc_loops_samples_free(&samples);
         return status;
     }
@@ -359,29 +361,6 @@ struct band {
     struct band_member member[RSC_INTERLEAVE_KINDS];
     unsigned members;
 };
-
-/* Begins all members. */
-static int make_band(struct band *band, const struct rsc_loops_analysis *analysis, const struct rsc_search *search,
-                     const struct rsc_interleave *interleave, const struct rsc_loops_result *result,
-                     double searches_each, const uint64_t *size) {
-    double wanted = BAND_WORK / (searches_each + 1);
-    wanted = wanted < BAND_POINTS_LEAST ? BAND_POINTS_LEAST : wanted > BAND_POINTS ? BAND_POINTS : wanted;
-    for (int kind = 0; kind < RSC_INTERLEAVE_KINDS; kind++) {
-        struct band_member *member = &band->member[band->members];
-        if (kind == (int)interleave->kind) continue;
-        *member = (struct band_member){
-            .interleave = {.kind = kind, .burst = RSC_BURST_DEFAULT, .diffusion = RSC_DIFFUSION_DEFAULT},
-            .every = (uint32_t)fmax((double)analysis->points.count / wanted, 1) + 1, /* 1 would be the curve itself */
-            .search = search,
-            .result = result,
-            .size = size,
-            .mrc = calloc(result->mrc_count + 1, sizeof *member->mrc)};
-        if (!member->mrc) return RSC_ENOMEM;
-        band->members++;
-        rsc_loops_team_add(analysis->team, make_member, member);
-    }
-    return 0;
-}
 
 /* Widens the curve's error bars to include the other interleavings, which are all made. */
 static void widen(const struct band *band, const uint64_t *size, struct rsc_loops_result *result) {
@@ -415,32 +394,53 @@ struct curve_part {
     const struct rsc_interleave *interleave;
     struct rsc_loops_result *result;
     const uint64_t *size;
-    struct band band; /* of several threads, which are begun once it is known what a point takes */
+    struct band band; /* of several threads, begun once it is known what a point takes */
 };
+
+/* Begins all members of the band. */
+static int begin_band(struct rsc_loops_analysis *analysis, void *context, double searches_each) {
+    struct curve_part *part = context;
+    struct band *band = &part->band;
+    double wanted = BAND_WORK / (searches_each + 1);
+    wanted = wanted < BAND_POINTS_LEAST ? BAND_POINTS_LEAST : wanted > BAND_POINTS ? BAND_POINTS : wanted;
+    for (int kind = 0; kind < RSC_INTERLEAVE_KINDS; kind++) {
+        struct band_member *member = &band->member[band->members];
+        if (kind == (int)part->interleave->kind) continue;
+        *member = (struct band_member){
+            .interleave = {.kind = kind, .burst = RSC_BURST_DEFAULT, .diffusion = RSC_DIFFUSION_DEFAULT},
+            .every = (uint32_t)fmax((double)analysis->points.count / wanted, 1) + 1, /* 1 would be the curve itself */
+            .search = part->search,
+            .result = part->result,
+            .size = part->size,
+            .mrc = calloc(part->result->mrc_count + 1, sizeof *member->mrc)};
+        if (!member->mrc) return RSC_ENOMEM;
+        band->members++;
+        rsc_loops_team_add(analysis->team, make_member, member);
+    }
+    return 0;
+}
 
 static int make_curve(struct rsc_loops_analysis *analysis, void *context, struct rsc_error *error) {
     struct curve_part *part = context;
     struct rsc_loops_result *result = part->result;
     struct rsc_loops_samples samples = {0};
     struct rsc_search search = *part->search;
+    const struct rsc_interleave alone = {.kind = RSC_INTERLEAVE_LOCKSTEP}; /* one thread, interleaved with nothing */
     uint32_t running = search.plan->threads;
-    double searches_each = 0;
-    int status;
-    if (running == 1 && result->references <= analysis->options.exact_limit) {
-        status = exact_at_one(analysis, search.plan, result, part->size, error);
-    } else if (running > 1 && is_small(analysis, result, part->interleave)) {
-        status = simulate_whole(analysis, search.plan, part->interleave, result, part->size, error);
-    } else {
-        /* One thread is not interleaved with anything. */
-        struct rsc_interleave alone = {.kind = RSC_INTERLEAVE_LOCKSTEP};
-        status = sample_model(analysis, &search, running > 1 ? part->interleave : &alone, 1, (double)result->distinct,
-                              part->size, result->mrc_count, &samples, result->mrc, error);
-        searches_each = samples.searches / (double)(samples.count + 1);
-        if (status >= 0) status = fill_from_samples(result, &samples);
-        rsc_loops_samples_free(&samples);
+    const struct rsc_loops_known known = {begin_band, part};
+    int band = running > 1 && analysis->options.band, status = 0;
+    if (running == 1 && result->references <= analysis->options.exact_limit)
+        return exact_at_one(analysis, search.plan, result, part->size, error);
+    if (running > 1 && is_small(analysis, result, part->interleave)) {
+        if (band) status = begin_band(analysis, part, 0);
+        if (status < 0) return status;
+        return simulate_whole(analysis, search.plan, part->interleave, result, part->size, error);
     }
-    if (status < 0 || !analysis->options.band || running == 1) return status;
-    return make_band(&part->band, analysis, part->search, part->interleave, result, searches_each, part->size);
+    status = sample_model(analysis, &search, running > 1 ? part->interleave : &alone, 1, (double)result->distinct,
+                          part->size, result->mrc_count, &samples, result->mrc, band ? &known : NULL, error);
+    if (status >= 0) status = fill_from_samples(result, &samples);
+    rsc_loops_samples_free(&samples);
+    return status;
 }
 
 /* ---- all of it ---- */

@@ -44,7 +44,6 @@ struct rsc_loops_samples {
     double long_lines; /* distances from here on are counted, or like counted ones; 0: none are */
     int one_order;     /* nothing about the interleaving is drawn: errors at different places are independent */
     double spread;     /* share of long distances that were counted by lines spread over all, not exactly */
-    double searches;   /* that it took */
 };
 
 /* How many of the sizes are at most `distance`. */
@@ -77,14 +76,20 @@ int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_
 /* 8 sizes per octave, each once, from 1 to the first that holds `lines`. */
 size_t rsc_loops_grid(uint64_t lines, uint64_t *size);
 
+/* Called once it is known how many searches a point takes: other parts can begin then. A negative result ends the work. */
+struct rsc_loops_known {
+    int (*begin)(struct rsc_loops_analysis *analysis, void *context, double searches_each);
+    void *context;
+};
 /*
  * Looks at every `every`-th point; 1: at as many as options.samples says. Fills distances. Uses `windows` too if not
- * NULL. With `dealings`, the search's plan is that of the draw looked at.
+ * NULL. With `dealings`, the search's plan is that of the draw looked at. `known` may be NULL.
  */
 int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                            const struct rsc_interleave *interleave, uint32_t every, double distinct,
                            struct rsc_loops_samples *samples, struct rsc_windows *windows,
-                           struct rsc_plan *const *dealt, uint32_t dealings, struct rsc_error *error);
+                           struct rsc_plan *const *dealt, uint32_t dealings, const struct rsc_loops_known *known,
+                           struct rsc_error *error);
 /* References of all threads between the point and the last use of its line, the point counted; 0: it is the first. */
 double rsc_loops_interval(struct rsc_crowd *crowd, const struct rsc_point *point, struct rsc_moment *moment);
 /*

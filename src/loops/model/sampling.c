@@ -266,7 +266,8 @@ static int make_room(struct rsc_loops_samples *samples, uint32_t **which, const 
 
 /* By default: a pilot, then the points that its error asks for. */
 static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc_loops_crowds *crowds, double distinct,
-                                 struct rsc_loops_samples *samples, struct rsc_error *error) {
+                                 struct rsc_loops_samples *samples, const struct rsc_loops_known *known,
+                                 struct rsc_error *error) {
     const struct rsc_loops_strata *strata;
     const struct rsc_crowd *crowd = crowds->crowd[0];
     struct rsc_loops_samples pilot = {0};
@@ -282,14 +283,15 @@ static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc
     if (status >= 0) status = make_room(&pilot, &which, wanted, strata->count, error);
     if (status >= 0) status = look_at_strata(analysis, crowds, wanted, NULL, which, &pilot, error);
     double work = analysis->rectangular ? WORK_RECTANGULAR : WORK;
-    double each = (double)rsc_loops_crowds_searches(crowds) / (double)(pilot.count + 1) + crowd->plan->threads / 10.0;
+    double searches_each = (double)rsc_loops_crowds_searches(crowds) / (double)(pilot.count + 1);
+    double each = searches_each + crowd->plan->threads / 10.0;
+    if (status >= 0 && known) status = known->begin(analysis, known->context, searches_each);
     double enough = analysis->rectangular ? 0 : fmin(POINTS_ENOUGH, WORK_ENOUGH / each);
     enough = fmax(enough, POINTS_ENOUGH_RECTANGULAR);
     if (status >= 0) status = find_distances(analysis, crowd, distinct, &pilot);
     if (status >= 0) status = allocate(strata, &pilot, fmin(fmax(work / each, enough), POINTS_MOST), wanted);
     if (status >= 0) status = make_room(samples, &which, wanted, strata->count, error);
     if (status >= 0) status = look_at_strata(analysis, crowds, wanted, &pilot, which, samples, error);
-    samples->searches = (double)rsc_loops_crowds_searches(crowds);
     if (status >= 0) status = find_distances(analysis, crowd, distinct, samples);
     if (status >= 0) status = rsc_loops_count_lines(analysis, crowds, &strata->points, which, samples);
     rsc_loops_samples_free(&pilot);
@@ -301,7 +303,8 @@ static int look_where_it_matters(struct rsc_loops_analysis *analysis, struct rsc
 int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                            const struct rsc_interleave *interleave, uint32_t every, double distinct,
                            struct rsc_loops_samples *samples, struct rsc_windows *windows,
-                           struct rsc_plan *const *dealt, uint32_t dealings, struct rsc_error *error) {
+                           struct rsc_plan *const *dealt, uint32_t dealings, const struct rsc_loops_known *known,
+                           struct rsc_error *error) {
     struct rsc_crowd *crowd = NULL;
     struct rsc_loops_crowds *crowds = NULL;
     int status = rsc_crowd_new(&crowd, search, interleave, analysis->normal, analysis->options.line_bytes,
@@ -310,13 +313,14 @@ int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_searc
     if (status >= 0 && every == 1) status = rsc_crowd_divide(crowd, dealt, dealings, error);
     if (status >= 0) status = rsc_loops_crowds_new(&crowds, analysis->team, crowd, error);
     if (status >= 0 && every == 1 && analysis->options.samples == RSC_LOOPS_SAMPLES_AUTO)
-        status = look_where_it_matters(analysis, crowds, distinct, samples, error);
+        status = look_where_it_matters(analysis, crowds, distinct, samples, known, error);
     else if (status >= 0) {
         uint32_t *which = malloc((analysis->points.count + 1) * sizeof *which);
         status = which ? rsc_loops_samples_new(samples, analysis->points.count, error)
                        : rsc_fail_memory(error, "samples of loops");
         if (status >= 0) status = look(analysis, crowds, every, which, samples, error);
-        samples->searches = (double)rsc_loops_crowds_searches(crowds);
+        double searches_each = (double)rsc_loops_crowds_searches(crowds) / (double)(samples->count + 1);
+        if (status >= 0 && known) status = known->begin(analysis, known->context, searches_each);
         if (status >= 0) status = find_distances(analysis, crowd, distinct, samples);
         if (status >= 0 && every == 1)
             status = rsc_loops_count_lines(analysis, crowds, &analysis->points, which, samples);
