@@ -12,6 +12,7 @@
  * before. To count several at the same time, each is counted as if those at the same time had changed nothing, and then
  * they are taken in order: one for which something has changed is counted again, and those after the end are dropped.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,7 @@ struct counter {
 struct window {
     double distance; /* -1: not counted */
     double work;
+    double too_long; /* what it was counted with: windows of that many lines take too many runs */
     int is_spread; /* counted by lines spread over all */
     int too_many; /* runs to be marked */
 };
@@ -97,7 +99,9 @@ struct counting {
     const uint32_t *which; /* the point of each sample */
     const struct rsc_loops_samples *samples;
     const struct turn *longs;
-    double all, too_long; /* lines; windows of that many take too many runs */
+    double all; /* lines */
+    double too_long; /* by windows that are taken */
+    _Atomic double too_long_seen; /* also by those counted at the same time */
     double work;
     size_t next; /* those counted at the same time begin with this one of longs[] */
     struct window window[AT_ONCE_MOST];
@@ -141,7 +145,7 @@ static double count_lines(const struct counting *counting, const struct counter 
     int in_phase = since.found;
     if (!in_phase) since = rsc_crowd_earlier(crowd, &moment, &target);
     if (!since.found) return -1;
-    if (counter->touched && footprint < counting->too_long) {
+    if (counter->touched && footprint < window->too_long) {
         int status =
             rsc_crowd_mark_window(crowd, counter->touched, &moment, &since, in_phase, own, other.found, RUNS_MOST);
         uint64_t runs, count = rsc_touched_count(counter->touched, target.low, &runs);
@@ -155,18 +159,26 @@ static double count_lines(const struct counting *counting, const struct counter 
     return count_spread(counting, counter, &moment, &target, &since, in_phase, turn, window);
 }
 
-/* Counts the window of long reuse number next + k. */
-static void count_window(void *context, size_t k) {
-    struct counting *counting = context;
-    size_t turn = counting->next + k, at = counting->longs[turn].at;
+/* Counts the window of long reuse number `turn` as if windows of window->too_long lines took too many runs. */
+static void count_window_as(const struct counting *counting, size_t turn, struct window *window) {
+    size_t at = counting->longs[turn].at;
     uint32_t number = rsc_loops_crowds_take(counting->crowds);
     const struct counter *counter = &counting->counter[number];
-    struct window *window = &counting->window[k];
-    *window = (struct window){.distance = -1};
+    *window = (struct window){.too_long = window->too_long};
     rsc_loops_draw_as(counter->crowd, counting->which[at]);
     window->distance = count_lines(counting, counter, &counting->points->point[counting->which[at]],
                                    counting->samples->sample[at].distance, turn * TURN, window);
     rsc_loops_crowds_give(counting->crowds, number);
+}
+
+/* Counts one of those counted at the same time. */
+static void count_window(void *context, size_t k) {
+    struct counting *counting = context;
+    struct window *window = &counting->window[k];
+    window->too_long = counting->too_long_seen;
+    count_window_as(counting, counting->next + k, window);
+    double distance = counting->samples->sample[counting->longs[counting->next + k].at].distance;
+    if (window->too_many && distance < counting->too_long_seen) counting->too_long_seen = distance;
 }
 
 /* How many of those left to count at the same time: about as many as the work that is left allows. */
@@ -278,7 +290,7 @@ int rsc_loops_count_lines(const struct rsc_loops_analysis *analysis, struct rsc_
     double work = analysis->rectangular ? WORK_RECTANGULAR : WORK;
     for (int enough = 0; status >= 0 && counting.next < long_count && !enough;) {
         size_t together = at_once(&counting, long_count - counting.next, work);
-        double too_long = counting.too_long;
+        counting.too_long_seen = counting.too_long;
         rsc_loops_team_each(analysis->team, together, count_window, &counting);
         for (size_t k = 0; k < together; k++, counting.next++) {
             enough = counting.next >= COUNTED_FEWEST && counting.work > work;
@@ -286,10 +298,9 @@ int rsc_loops_count_lines(const struct rsc_loops_analysis *analysis, struct rsc_
             size_t at = longs[counting.next].at;
             struct rsc_reuse_sample *sample = &samples->sample[at];
             struct window window = counting.window[k];
-            if (counting.too_long <= sample->distance && sample->distance < too_long) {
-                struct counting again = counting;
-                count_window(&again, 0);
-                window = again.window[0];
+            if ((sample->distance < counting.too_long) != (sample->distance < window.too_long)) {
+                window.too_long = counting.too_long;
+                count_window_as(&counting, counting.next, &window);
             }
             if (window.too_many) counting.too_long = sample->distance;
             counting.work += window.work;
