@@ -202,9 +202,9 @@ static int exact_at_one(struct rsc_loops_analysis *analysis, struct rsc_plan *pl
 }
 
 /* Whether simulating every reference costs no more than a sample. */
-static int is_small(const struct rsc_loops_analysis *analysis, const struct rsc_loops_result *result,
+static int is_small(const struct rsc_loops_analysis *analysis, uint64_t references,
                     const struct rsc_interleave *interleave) {
-    return analysis->options.samples == RSC_LOOPS_SAMPLES_AUTO && result->references <= analysis->options.whole_limit &&
+    return analysis->options.samples == RSC_LOOPS_SAMPLES_AUTO && references <= analysis->options.whole_limit &&
            interleave->kind != RSC_INTERLEAVE_RACETRACK;
 }
 
@@ -326,26 +326,26 @@ struct band_member {
     struct rsc_interleave interleave;
     uint32_t every; /* of the points */
     const struct rsc_search *search; /* to be copied */
-    const struct rsc_loops_result *result;
+    uint64_t references, distinct; /* as in the result, which the curve's thread writes */
+    size_t size_count;
     const uint64_t *size;
     struct rsc_mrc_point *mrc; /* what it makes */
 };
 
 static int sample_member(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                          const struct band_member *member, struct rsc_error *error) {
-    const struct rsc_loops_result *result = member->result;
     struct rsc_loops_samples samples = {0};
     struct rsc_oracle drawn;
     int status;
-    if (!is_small(analysis, result, &member->interleave)) {
-        status = sample_model(analysis, search, &member->interleave, member->every, (double)result->distinct,
-                              member->size, result->mrc_count, &samples, member->mrc, NULL, error);
+    if (!is_small(analysis, member->references, &member->interleave)) {
+        status = sample_model(analysis, search, &member->interleave, member->every, (double)member->distinct,
+                              member->size, member->size_count, &samples, member->mrc, NULL, error);
         rsc_loops_samples_free(&samples);
         return status;
     }
     status = rsc_oracle_run(&drawn, search->plan, &member->interleave, analysis->options.line_bytes,
                             analysis->options.seed, 0, NULL, NULL, error);
-    for (size_t g = 0; status >= 0 && g < result->mrc_count; g++)
+    for (size_t g = 0; status >= 0 && g < member->size_count; g++)
         member->mrc[g].miss_ratio = rsc_oracle_miss_ratio(&drawn, member->size[g]);
     rsc_oracle_free(&drawn);
     return status;
@@ -410,7 +410,9 @@ static int begin_band(struct rsc_loops_analysis *analysis, void *context, double
             .interleave = {.kind = kind, .burst = RSC_BURST_DEFAULT, .diffusion = RSC_DIFFUSION_DEFAULT},
             .every = (uint32_t)fmax((double)analysis->points.count / wanted, 1) + 1, /* 1 would be the curve itself */
             .search = part->search,
-            .result = part->result,
+            .references = part->result->references,
+            .distinct = part->result->distinct,
+            .size_count = part->result->mrc_count,
             .size = part->size,
             .mrc = calloc(part->result->mrc_count + 1, sizeof *member->mrc)};
         if (!member->mrc) return RSC_ENOMEM;
@@ -431,7 +433,7 @@ static int make_curve(struct rsc_loops_analysis *analysis, void *context, struct
     int band = running > 1 && analysis->options.band, status = 0;
     if (running == 1 && result->references <= analysis->options.exact_limit)
         return exact_at_one(analysis, search.plan, result, part->size, error);
-    if (running > 1 && is_small(analysis, result, part->interleave)) {
+    if (running > 1 && is_small(analysis, result->references, part->interleave)) {
         if (band) status = begin_band(analysis, part, 0);
         if (status < 0) return status;
         return simulate_whole(analysis, search.plan, part->interleave, result, part->size, error);
