@@ -7,9 +7,6 @@
 #include "base/fail.h"
 #include "loops/search/lexmax.h"
 
-#define SCANNED \
-    16 /* references before the place that are scanned one by one: cheaper than a search, and often sufficient */
-
 int rsc_covers(const struct rsc_nest_node *a, const struct rsc_nest_node *b) {
     if (a->space != b->space || a->address.constant != b->address.constant || a->address.count != b->address.count ||
         a->size_bytes < b->size_bytes || a->path_length > b->path_length || a->check_count > b->check_count)
@@ -33,42 +30,73 @@ int rsc_stands_for(const struct rsc_search *search, uint32_t by, const struct rs
            search->alike[by] == search->alike[reference->reference];
 }
 
+/* How many iterations back, from `least` on, an address that moves by `stride` in each is in low..high; -1: never. */
+static int64_t iterations_back(int64_t address, int64_t stride, int64_t low, int64_t high, int64_t least) {
+    if (stride < 0) { /* seen from the other end */
+        stride = -stride;
+        address = low + high - address;
+    }
+    address -= stride * least;
+    if (address <= high) return address >= low ? least : -1;
+    if (!stride) return -1;
+    int64_t more = (address - high - 1) / stride + 1;
+    return address - stride * more >= low ? least + more : -1;
+}
+
+static int may_touch(const struct rsc_search *search, const struct rsc_nest_node *node,
+                     const struct rsc_target *target) {
+    return rsc_can_touch(node, target) &&
+           (!target->which || (target->which == RSC_TARGET_ALIKE) == search->alike[node->reference]);
+}
+
 /*
- * Scans the references at and before place `at`, within the iterations of the innermost loop
- * only. Returns the place of the first one found that touches the target; -1: there is none
- * after `floor`; -2: unknown.
+ * Where the loop has more inside than references: looks at the references just before place `at`, which is that of
+ * child number `child`, in this iteration.
  */
-static int64_t scan_back(const struct rsc_search *search, const struct rsc_nest_node *leaf,
+static int64_t look_at_neighbours(const struct rsc_search *search, const struct rsc_nest_node *body, int64_t child,
+                                  const int64_t *place, const struct rsc_target *target, int64_t at, int64_t floor) {
+    for (; child >= 0 && body->child[child]->kind == RSC_NODE_REFERENCE; child--, at--) {
+        if (at <= floor) return -1;
+        if (!may_touch(search, body->child[child], target)) continue;
+        int64_t address = rsc_nest_affine_at(&body->child[child]->address, place);
+        if (address >= rsc_target_low(target, body->child[child]) && address <= target->high) return at;
+    }
+    return at <= floor ? -1 : -3;
+}
+
+/*
+ * Looks at the references at and before place `at` within the iterations of the innermost loop. Returns the place of
+ * the last one that touches the target; -1: there is none after `floor`; -2: there is none in the loop so far; -3:
+ * unknown.
+ */
+static int64_t look_back(const struct rsc_search *search, const struct rsc_nest_node *leaf,
                          const struct rsc_nest_node *top, const int64_t *place, const struct rsc_target *target,
                          int64_t at, int64_t floor) {
     const struct rsc_nest_node *body = leaf->parent;
-    int64_t value[RSC_LOOP_DEPTH_MAX], left = 0;
-    memcpy(value, place, sizeof value);
-    uint32_t child = 0;
-    while (body->child[child] != leaf) child++;
-    if (body != top && body->kind == RSC_NODE_LOOP) { /* iterations before this one */
-        int64_t first;
-        rsc_nest_trip(body, value, &first);
-        left = (value[body->depth] - first) / body->step;
+    int64_t left = 0, best = -1, count = body->child_count, first, child = 0;
+    int loops = body != top && body->kind == RSC_NODE_LOOP, others = 0;
+    for (int64_t i = 0; i < count; i++) {
+        others |= body->child[i]->kind != RSC_NODE_REFERENCE;
+        if (body->child[i] == leaf) child = i;
     }
-    for (int scanned = 0; scanned < SCANNED; scanned++) {
-        const struct rsc_nest_node *node = body->child[child];
-        if (node->kind != RSC_NODE_REFERENCE) return -2;
-        if (rsc_can_touch(node, target) &&
-            (!target->which || (target->which == RSC_TARGET_ALIKE) == search->alike[node->reference])) {
-            int64_t address = rsc_nest_affine_at(&node->address, value);
-            if (address >= rsc_target_low(target, node) && address <= target->high) return at;
-        }
-        if (--at <= floor) return -1;
-        if (child) {
-            child--;
-        } else {
-            if (!left--) return -2;
-            value[body->depth] -= body->step;
-            child = body->child_count - 1;
-        }
+    if (others) return look_at_neighbours(search, body, child, place, target, at, floor);
+    if (loops) { /* iterations before this one */
+        rsc_nest_trip(body, place, &first);
+        left = (place[body->depth] - first) / body->step;
     }
-    return -2;
+    for (int64_t i = 0; i < count; i++) {
+        const struct rsc_nest_node *node = body->child[i];
+        int64_t stride = 0, least = i > child;
+        if (!may_touch(search, node, target)) continue;
+        for (uint32_t k = 0; loops && k < node->address.count; k++)
+            if (node->address.depth[k] == body->depth) stride = node->address.coefficient[k] * body->step;
+        int64_t back = iterations_back(rsc_nest_affine_at(&node->address, place), stride, rsc_target_low(target, node),
+                                       target->high, least);
+        int64_t found = at - (child - i) - back * count;
+        if (back >= 0 && back <= left && found > best) best = found;
+    }
+    if (best > floor) return best;
+    return best >= 0 || at - child - left * count <= floor + 1 ? -1 : -2;
 }
 
 int64_t rsc_last_touch(struct rsc_search *search, uint32_t segment, uint32_t thread, const struct rsc_target *target,
@@ -94,8 +122,9 @@ int64_t rsc_last_touch(struct rsc_search *search, uint32_t segment, uint32_t thr
     }
     const struct rsc_nest_node *leaf = rsc_nest_unrank_body(nest, top, rest, place, began);
     if (!leaf) return -1;
-    int64_t near = scan_back(search, leaf, top, place, target, at, floor);
+    int64_t near = look_back(search, leaf, top, place, target, at, floor);
     if (near > -2) return near;
+    const struct rsc_nest_node *done = near == -2 ? leaf->parent : NULL; /* nothing in its iterations so far */
     search->view = view;
     search->thread = thread;
     int64_t best = floor;
@@ -116,7 +145,8 @@ int64_t rsc_last_touch(struct rsc_search *search, uint32_t segment, uint32_t thr
         int found = 0;
         search->m = m;
         search->limit_depth = UINT32_MAX;
-        if (reference->id <= leaf->id) found = rsc_lexmax_solve(search, place, common);
+        if (reference->parent == done) common -= done->kind == RSC_NODE_LOOP && common > inner;
+        else if (reference->id <= leaf->id) found = rsc_lexmax_solve(search, place, common);
         for (uint32_t d = common; !found && d-- > inner;) {
             if (at - began[d] - 1 <= best) break;
             int64_t first;
