@@ -157,7 +157,7 @@ $ reusescope loops examples/loops/heat.c -t 1,3 -q --what-if chunk=1 --format js
 $ printf 'double a[N][N], b[N][N], c[N][N];\nvoid kernel(void) {\n#pragma omp parallel for\n  for (int i = 0; i < N; i++)\n    for (int j = 0; j < N; j++)\n      for (int k = 0; k < N; k++) c[i][j] += a[i][k] * b[k][j];\n}\n' > dot.c
 $ for as in dot.data dot.json; do reusescope loops dot.c -D N=96 -t 1,4 -q --what-if interchange=j,k -o $as; done
 $ for file in dot.data dot.json; do reusescope report $file --format csv -o - | grep -v ',ri,\|,made,\|seconds\|command' > $file.csv; done; cmp dot.data.csv dot.json.csv; grep -c ',code' dot.json.csv
-200
+199
 $ reusescope advise dot.json --at 4K | grep 'Profile\|seen' | head -2
 Profile 1: kernel, 1 thread: For a cache of 4 KiB:
    seen: dot.c:6 causes 100 % of misses; each 64 B line it fetches serves only

@@ -240,16 +240,17 @@ static double running(struct rsc_crowd *crowd, const struct rsc_moment *moment, 
     return rate > 1 ? rate : 1;
 }
 
-/*
- * Drift: the time that a thread took for its `ago` references, and (as the interval) what `others` threads made in it:
- * while it is slow, all others make more.
- */
-static void pass_time(struct rsc_crowd *crowd, struct rsc_touch *touch, double others) {
-    struct rsc_chance *chance = &crowd->chance;
-    double spread = sqrt(rsc_drift_variance(crowd->interleave, touch->ago));
-    touch->passed = touch->ago;
-    if (!crowd->given_out) touch->passed = fmax(touch->ago + spread * chance_normal(chance), 0);
-    touch->interval = fmax(others * touch->passed + sqrt(others) * spread * chance_normal(chance), 0);
+/* Drift: what `others` threads make in a time. */
+static double made_in_time(struct rsc_crowd *crowd, double time, double others) {
+    double spread = sqrt(others * rsc_drift_variance_between(crowd->interleave, time));
+    return fmax(others * time + spread * chance_normal(&crowd->chance), 0);
+}
+
+/* Drift: the time since a thread's place `from`, which is `to` now: while it is slow, all others make more. */
+static double time_since(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread, double from,
+                         double to) {
+    if (crowd->given_out) return fmax(rsc_crowd_time_between(crowd, thread, from, to), 0);
+    return rsc_crowd_elapsed(crowd, moment, thread, to - from);
 }
 
 struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_moment *moment, int64_t place) {
@@ -269,9 +270,8 @@ struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_m
         touch.interval = k + chance_poisson(chance, touch.ago * (running(crowd, moment, touch.ago) - 1));
         break;
     case RSC_INTERLEAVE_DRIFT:
-        touch.ago = rsc_crowd_time_between(crowd, moment->thread, (double)place, (double)moment->place);
-        pass_time(crowd, &touch, running(crowd, moment, k) - 1);
-        touch.interval += k;
+        touch.ago = time_since(crowd, moment, moment->thread, (double)place, (double)moment->place);
+        touch.interval = k + made_in_time(crowd, touch.ago, running(crowd, moment, k) - 1);
         break;
     case RSC_INTERLEAVE_BURSTY: {
         double starts = chance_poisson(chance, k / crowd->interleave->burst);
@@ -306,7 +306,7 @@ static struct rsc_touch touch_of(struct rsc_crowd *crowd, const struct rsc_momen
         touch.interval = made; /* completed once it is known to be the last touch */
         break;
     case RSC_INTERLEAVE_DRIFT:
-        touch.ago = fmax(rsc_crowd_time_between(crowd, thread, (double)z + 1, reached), 0);
+        touch.ago = time_since(crowd, moment, thread, (double)z + 1, reached);
         touch.interval = k;
         break;
     case RSC_INTERLEAVE_BURSTY:
@@ -327,8 +327,7 @@ static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *momen
         touch->interval = k + chance_poisson(chance, ago * (running(crowd, moment, ago) - 1));
         break;
     case RSC_INTERLEAVE_DRIFT:
-        pass_time(crowd, touch, running(crowd, moment, ago) - 1);
-        touch->interval = k + chance_round(chance, touch->interval);
+        touch->interval = k + chance_round(chance, made_in_time(crowd, ago, running(crowd, moment, ago) - 1));
         break;
     case RSC_INTERLEAVE_BURSTY: {
         /* The rest of that thread's burst, this thread's current burst, and all bursts between. */
@@ -351,7 +350,9 @@ static int64_t place_floor(const struct rsc_crowd *crowd, double reached, const 
     double back, ago = than->ago;
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: back = ago + 5 * sqrt(ago) + 8; break;
-    case RSC_INTERLEAVE_DRIFT: back = crowd->given_out ? 2 * ago + 8 : ago + 2; break;
+    case RSC_INTERLEAVE_DRIFT:
+        back = crowd->given_out ? 2 * ago + 8 : ago + 2 + 2 * sqrt(rsc_drift_variance_between(crowd->interleave, ago));
+        break;
     case RSC_INTERLEAVE_BURSTY: back = crowd->interleave->burst * (ago + 4 * sqrt(ago) + 4); break;
     default: back = reached < crowd->shortest ? ago / crowd->plan->threads + 2 : ago + 2; break;
     }

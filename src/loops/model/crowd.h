@@ -47,6 +47,8 @@ struct rsc_crowd {
     struct rsc_placed { /* [threads]: where each is at the moment last asked about, drawn once for each moment */
         uint64_t moment;
         double place;
+        uint64_t paced; /* the moment that `pace` is of: how slow it was before that, in standard deviations */
+        double pace;
     } *placed;
     int64_t *from, *to; /* [threads]: places of a window */
     /* References are divided among several draws of the interleaving; those of one draw agree on it. */
@@ -80,7 +82,6 @@ struct rsc_moment {
 struct rsc_touch {
     int found;
     double ago; /* in the interleaving's own time: comparable between touches of one moment */
-    double passed; /* drift: time since then, if it is in a phase that is not drawn */
     double interval; /* references of all threads in between, the later one counted */
     uint32_t thread; /* of a touch by another thread in the same phase that is not drawn: which it is, */
     int64_t place; /* and its place then */
@@ -114,6 +115,8 @@ double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *momen
 /* Drift, in the current phase: the clock when the thread is at `place`; the time between two, if its pace is even. */
 double rsc_crowd_clock(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, double place);
 double rsc_crowd_time_between(const struct rsc_crowd *crowd, uint32_t thread, double from, double to);
+/* Drift: the time a thread took for its last references before the moment; the same for all of one moment. */
+double rsc_crowd_elapsed(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread, double references);
 /* References that the other threads have made at a moment whose clock is `clock`. */
 double rsc_crowd_made_by_others(struct rsc_crowd *crowd, const struct rsc_moment *moment, double clock);
 

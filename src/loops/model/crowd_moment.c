@@ -79,8 +79,20 @@ double rsc_crowd_reached(struct rsc_crowd *crowd, const struct rsc_moment *momen
     if (!moment->number) return draw_place(crowd, moment, thread);
     struct rsc_placed *placed = &crowd->placed[thread];
     if (placed->moment != moment->number)
-        *placed = (struct rsc_placed){moment->number, draw_place(crowd, moment, thread)};
+        placed->moment = moment->number, placed->place = draw_place(crowd, moment, thread);
     return placed->place;
+}
+
+double rsc_crowd_elapsed(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread, double references) {
+    struct rsc_placed *placed = &crowd->placed[thread];
+    if (references <= 0) return 0;
+    if (!moment->number || placed->paced != moment->number) {
+        placed->paced = moment->number;
+        placed->pace = chance_normal(&crowd->chance);
+    }
+    double took = references + sqrt(rsc_drift_variance_between(crowd->interleave, references)) * placed->pace;
+    if (thread != moment->thread) took += rsc_drift_slowness(crowd->interleave, references);
+    return fmax(took, references / 10);
 }
 
 double rsc_crowd_made_by_others(struct rsc_crowd *crowd, const struct rsc_moment *moment, double clock) {

@@ -32,11 +32,11 @@ static void places_in_turns(struct rsc_crowd *crowd, double time, int64_t *place
 /* References a thread has made since the last use, where its place then is not known. */
 static double progress(struct rsc_crowd *crowd, const struct rsc_touch *since) {
     struct rsc_chance *chance = &crowd->chance;
-    double burst = crowd->interleave->burst, ago = since->ago, passed = since->passed;
+    double burst = crowd->interleave->burst, ago = since->ago;
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: return chance_poisson(chance, ago);
     case RSC_INTERLEAVE_BURSTY: return burst * chance_gamma(chance, chance_poisson(chance, ago));
-    default: return fmax(passed + sqrt(rsc_drift_variance(crowd->interleave, passed)) * chance_normal(chance), 0);
+    default: return fmax(ago + sqrt(rsc_drift_variance_between(crowd->interleave, ago)) * chance_normal(chance), 0);
     }
 }
 

@@ -9,6 +9,8 @@
 #ifndef RSC_LOOPS_MODEL_INTERLEAVE_H
 #define RSC_LOOPS_MODEL_INTERLEAVE_H
 
+#include <math.h>
+
 #include "loops/model/loops_model.h"
 
 #define RSC_BURST_DEFAULT 2000.0
@@ -21,10 +23,23 @@
 static inline double rsc_drift_block(const struct rsc_interleave *interleave) {
     return interleave->diffusion > 64 ? 4 * interleave->diffusion : 256;
 }
-/* Variance of a thread's progress in a time of `ago`; the pace is even within a drift block. */
+/* Variance of a thread's progress in a time of `ago` from the start of a block, within which the pace is even. */
 static inline double rsc_drift_variance(const struct rsc_interleave *interleave, double ago) {
     double block = rsc_drift_block(interleave);
     return interleave->diffusion * ago * (ago < block ? ago / block : 1);
+}
+/* The same from a moment anywhere in a block: part of the time is in the block after it. */
+static inline double rsc_drift_variance_between(const struct rsc_interleave *interleave, double ago) {
+    double block = rsc_drift_block(interleave);
+    return interleave->diffusion * (ago < block ? ago * ago / block * (1 - ago / (3 * block)) : ago - block / 3);
+}
+/*
+ * How much longer than `references` a thread's last so many took, on average, at a moment that has nothing to do with
+ * it: such moments fall into slow blocks more often, as these last longer.
+ */
+static inline double rsc_drift_slowness(const struct rsc_interleave *interleave, double references) {
+    double block = rsc_drift_block(interleave), in_block = fmin(references, block);
+    return interleave->diffusion / block * (in_block - in_block * in_block / (2 * block));
 }
 
 #endif

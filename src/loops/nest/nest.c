@@ -144,7 +144,10 @@ static _Atomic(struct rsc_nest_sums *) *list_of(struct rsc_nest *nest, uint64_t 
     if (!list) {
         pthread_mutex_lock(&nest->lock);
         list = nest->sums;
-        if (!list) list = nest->sums = calloc(SUMS_LISTS, sizeof *list);
+        if (!list) {
+            list = calloc(SUMS_LISTS, sizeof *list);
+            nest->sums = list;
+        }
         pthread_mutex_unlock(&nest->lock);
     }
     return list ? &list[key % SUMS_LISTS] : NULL;
