@@ -281,7 +281,10 @@ static int make_view(struct rsc_plan *plan, uint32_t segment, struct rsc_view *v
     else {
         view->split = RSC_SPLIT_TABLE;
         int status = make_table(view, plan, schedule, segment);
-        if (status < 0) return nest->status = status;
+        if (status < 0) {
+            nest->status = status;
+            return status;
+        }
     }
     return 0;
 }
