@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/affinity.h"
 #include "cmd/session.h"
 
 /* In the order of the help. */
@@ -36,6 +37,7 @@ static int unknown_verb(const char *name) {
 }
 
 int main(int argc, char **argv) {
+    rsc_affinity_restore();
     if (argc < 2) {
         rsc_print_help(stderr, NULL);
         return RSC_EXIT_USAGE;
