@@ -28,7 +28,7 @@ KEPT = {
 # Words of comments that look like names of ours and are not: examples, other projects' files and options.
 KNOWN_WORDS = set("""
     a.c src/a.c mem.c file.h src/solver.c KERNEL.c thing.h thing.c thing_kernel.c rsc_thing rsc_run rsc_thing_run
-    RSC_E RSC_RGR7 linux/perf_event.h --gc-sections --cflags --libs
+    RSC_E RSC_RGR8 linux/perf_event.h --gc-sections --cflags --libs
 """.split())
 
 CODE = (".c", ".h", ".cu", ".cuh", ".cc")

@@ -168,6 +168,42 @@ static void while_one_waits_so_do_all(void **state) {
     free_ring(ring);
 }
 
+/* With too few cores, what threads record side by side is not taken while they record: it would be one after the other. */
+static void threads_and_parent_take_turns(void **state) {
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    const uint64_t records = 3ull * RSC_RING_BLOCKS * BLOCK_RECORDS;
+    struct job jobs[2] = {{ring, records, 0}, {ring, records, 0}};
+    struct seen seen = {0};
+    (void)state;
+    threads_done = 0;
+    ring->rebuilt = 1;
+    ring->cores = 2;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    for (int i = 0; i < 2; i++) pthread_create(&jobs[i].thread, NULL, write_records, &jobs[i]);
+    struct rsc_slot *slots = ring->slots, *full = NULL;
+    while (!full || __atomic_load_n(&ring->slots_used, __ATOMIC_ACQUIRE) < 2) {
+        for (int i = 0; i < 2; i++)
+            if (__atomic_load_n(&slots[i].waits_now, __ATOMIC_ACQUIRE)) full = &slots[i];
+        usleep(100);
+    }
+    /* The parent does not sleep: whoever waits goes on when all is taken. */
+    for (uint64_t taken = 0; taken < RSC_RING_BLOCKS; taken = __atomic_load_n(&full->consumed, __ATOMIC_ACQUIRE)) {
+        struct rsc_batch batch;
+        const int status = rsc_drain_next(drain, 0, &batch, NULL);
+        assert_true(status >= 0);
+        if (status) check_batch(&seen, &batch);
+        if (taken > RSC_RING_SOME) usleep(10000); /* it would be seen to go on */
+        const uint64_t published = __atomic_load_n(&full->published, __ATOMIC_ACQUIRE);
+        assert_true(published == RSC_RING_BLOCKS ||
+                    __atomic_load_n(&full->consumed, __ATOMIC_ACQUIRE) >= RSC_RING_BLOCKS);
+    }
+    take(drain, &seen, 2 * records, 2);
+    for (int i = 0; i < 2; i++) pthread_join(jobs[i].thread, NULL);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
 static void what_was_never_published_is_found(void **state) {
     struct rsc_ring *ring = new_ring();
     struct rsc_drain *drain;
@@ -815,6 +851,7 @@ int main(void) {
         cmocka_unit_test(threads_side_by_side),
         cmocka_unit_test(a_full_ring_makes_its_thread_wait),
         cmocka_unit_test(while_one_waits_so_do_all),
+        cmocka_unit_test(threads_and_parent_take_turns),
         cmocka_unit_test(what_was_never_published_is_found),
         cmocka_unit_test(killed_while_publishing),
         cmocka_unit_test(after_a_killed_thread_blocks_are_clear),

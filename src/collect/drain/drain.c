@@ -24,6 +24,7 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     *out = NULL;
     if (!drain) return rsc_fail_memory(error, "collector");
     drain->ring = ring;
+    drain->cores = ring->cores ? ring->cores : UINT32_MAX;
     rsc_ancestors_find(&drain->ancestors);
     drain->take_simple = RSC_WIDE_PICK(rsc_simd_best(), rsc_simple_pieces_take);
     drain->mode = ring->valgrind     ? ring->keep_lines ? &rsc_drain_valgrind_lines : &rsc_drain_valgrind
@@ -149,7 +150,7 @@ uint64_t rsc_drain_count_references(struct rsc_drain *drain, uint32_t thread, ui
 }
 
 /* Returns a taken block to the ring. */
-void rsc_drain_free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
+void rsc_drain_free_block(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
     memset(block->words, 0, cursor->words_taken * sizeof *block->words);
     block->count = block->mark_count = 0; /* taken once, even if `published` is overwritten */
@@ -158,10 +159,10 @@ void rsc_drain_free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot
     __atomic_store_n(&slot->consumed, ++cursor->consumed, __ATOMIC_RELEASE);
     __atomic_fetch_add(&slot->consumed_signal, 1, __ATOMIC_RELEASE);
     /*
-     * A thread that found its ring full continues when half of it is free, not after every block; so do the threads
-     * waiting for it.
+     * A thread that found its ring full continues when half of it is free, or all, not after every block; so do the
+     * threads waiting for it.
      */
-    if (__atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) - cursor->consumed == RSC_RING_SOME)
+    if (__atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) - cursor->consumed == rsc_ring_goes_on_at(drain->ring))
         syscall(SYS_futex, &slot->consumed_signal, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
@@ -426,6 +427,17 @@ int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, 
     return 1;
 }
 
+/* The parent's turn is over (rsc_ring_goes_on_at()): threads that found their ring full go on. */
+static void let_threads_run(struct rsc_ring *ring) {
+    uint32_t used = __atomic_load_n(&ring->slots_used, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
+        struct rsc_slot *slot = &ring->slots[i];
+        if (!__atomic_load_n(&slot->waits_now, __ATOMIC_ACQUIRE)) continue;
+        __atomic_fetch_add(&slot->consumed_signal, 1, __ATOMIC_RELEASE);
+        syscall(SYS_futex, &slot->consumed_signal, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    }
+}
+
 void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds) {
     struct rsc_ring *ring = drain->ring;
     struct timespec limit = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
@@ -436,6 +448,7 @@ void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds) {
     if (drain->held_since_ns) limit = (struct timespec){0, HELD_WAIT_NS};
     uint32_t sleeps = drain->held_since_ns ? RSC_PARENT_WAITS_FOR_ANY : RSC_PARENT_WAITS_FOR_SOME;
     __atomic_store_n(&ring->parent_sleeps, sleeps, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&ring->takes_turns, __ATOMIC_RELAXED)) let_threads_run(ring);
     if (drain->signal_seen == __atomic_load_n(&ring->published_signal, __ATOMIC_SEQ_CST))
         syscall(SYS_futex, &ring->published_signal, FUTEX_WAIT, drain->signal_seen, &limit, NULL, 0);
     __atomic_store_n(&ring->parent_sleeps, RSC_PARENT_AWAKE, __ATOMIC_RELAXED);

@@ -98,7 +98,7 @@ static int begin_segment(struct rsc_drain *drain, struct rsc_drain_cursor *curso
         left = rsc_drain_count_unpublished(slot->blocks[cursor->consumed % RSC_RING_BLOCKS].words, RSC_BLOCK_WORDS);
     if (!find_block(cursor, slot, left, &found)) return ended ? drain->mode->begin_left(drain, cursor, slot, dead) : 0;
     if (!found.count) {
-        rsc_drain_free_block(cursor, slot);
+        rsc_drain_free_block(drain, cursor, slot);
         return 1;
     }
     int status = rsc_drain_ready(drain, cursor, slot);
@@ -276,10 +276,18 @@ static void repair(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, str
     }
 }
 
+/* Whether so many threads and the parent take turns. Under an emulator threads are too slow to wait for the parent too. */
+static void choose_turns(const struct rsc_drain *drain, uint32_t threads) {
+    const uint32_t turns = drain->mode == &rsc_drain_rebuilt && threads > 1 && threads + 1 > drain->cores;
+    if (__atomic_load_n(&drain->ring->takes_turns, __ATOMIC_RELAXED) != turns)
+        __atomic_store_n(&drain->ring->takes_turns, turns, __ATOMIC_RELAXED);
+}
+
 /* Looks at every slot. Returns 1 if a segment began: what was seen of slots before it may be old. */
 static int look_at_slots(struct rsc_drain *drain, int ended, uint64_t *guard_ns) {
     *guard_ns = ended ? NEVER : rsc_ring_now_ns(); /* what is not seen from here on, new slots too, comes later */
     uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
+    uint32_t threads = 0;
     int began = 0;
     drain->ready_count = 0;
     if (used < drain->slots_seen || used > RSC_RING_SLOTS) {
@@ -293,6 +301,7 @@ static int look_at_slots(struct rsc_drain *drain, int ended, uint64_t *guard_ns)
         repair(drain, cursor, slot);
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         if (state == RSC_SLOT_FREE) continue;
+        threads += state != RSC_SLOT_ENDED;
         if (!cursor->count) {
             uint64_t guard;
             if (state == RSC_SLOT_LEAVING) look_after(cursor, slot);
@@ -305,6 +314,7 @@ static int look_at_slots(struct rsc_drain *drain, int ended, uint64_t *guard_ns)
         cursor->slot = slot;
         drain->ready[drain->ready_count++] = cursor;
     }
+    choose_turns(drain, threads);
     return began;
 }
 

@@ -8,7 +8,7 @@ static int begin(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struc
     cursor->passed = cursor->at = 0;
     cursor->count =
         rsc_expand(&cursor->expansion, found->words, found->count, drain->ring->plans, cursor->records, &instructions);
-    if (found->is_last) rsc_drain_free_block(cursor, slot);
+    if (found->is_last) rsc_drain_free_block(drain, cursor, slot);
     drain->instructions += instructions;
     drain->stats.instructions += instructions;
     drain->stats.blocks++;

@@ -38,7 +38,7 @@ void rsc_drain_go_on_rebuilt(struct rsc_drain *drain, struct rsc_drain_cursor *c
     drain->stats.calls_lost += cursor->rebuilt.calls_lost - calls_lost;
     if (cursor->rebuilt.under_way) return;
     if (block->is_left) memset(block->words, 0, block->count * sizeof *block->words);
-    if (block->is_last) rsc_drain_free_block(cursor, slot);
+    if (block->is_last) rsc_drain_free_block(drain, cursor, slot);
 }
 
 int rsc_drain_begin_rebuilt(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,

@@ -228,6 +228,6 @@ int rsc_reader_take_turns(struct rsc_drain *drain, struct rsc_drain_cursor *curs
     if (at < cursor->count) return 0;
     reader->gathered = 0;
     rsc_reader_end_code(drain, reader);
-    if (cursor->block.words && cursor->block.is_last) rsc_drain_free_block(cursor, slot);
+    if (cursor->block.words && cursor->block.is_last) rsc_drain_free_block(drain, cursor, slot);
     return 0;
 }

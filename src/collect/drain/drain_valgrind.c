@@ -355,7 +355,7 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
     cursor->passed = cursor->at = at;
     if (status < 0 || at < cursor->count || !cursor->block.words) return status < 0 ? status : 0;
     rsc_reader_end_code(drain, cursor->reader); /* blocks of code do not cross ring blocks */
-    if (cursor->block.is_last) rsc_drain_free_block(cursor, slot);
+    if (cursor->block.is_last) rsc_drain_free_block(drain, cursor, slot);
     return 0;
 }
 
@@ -382,7 +382,7 @@ static int begin_lines(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
     cursor->step_ns_256 =
         steps && found->end_ns > found->start_ns ? (found->end_ns - found->start_ns) * 256 / steps : 0;
     cursor->block.words = NULL;
-    if (found->is_last) rsc_drain_free_block(cursor, slot);
+    if (found->is_last) rsc_drain_free_block(drain, cursor, slot);
     return 0;
 }
 

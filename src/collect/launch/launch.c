@@ -16,6 +16,7 @@
 
 #include "base/fail.h"
 #include "base/own_file.h"
+#include "base/pool.h"
 #include "collect/launch/attach.h"
 
 #define STOPPED_NS 100000000ull
@@ -40,6 +41,11 @@ int rsc_launch_preload(char *text, size_t room, const char *library) {
 
 /* ---- the ring ---- */
 
+uint32_t rsc_launch_cores(void) {
+    const char *given = getenv("REUSESCOPE_TEST_CORES"); /* for tests */
+    return given ? (uint32_t)atoi(given) : rsc_pool_cpu_count();
+}
+
 int rsc_launch_open(struct rsc_launch *launch, struct rsc_error *error) {
     memset(launch, 0, sizeof *launch);
     launch->ring_fd = launch->log_fd = -1;
@@ -62,6 +68,7 @@ int rsc_launch_open(struct rsc_launch *launch, struct rsc_error *error) {
                         sizeof(struct rsc_ring) >> 20, strerror(errno));
     }
     launch->ring->magic = RSC_RING_MAGIC;
+    launch->ring->cores = rsc_launch_cores();
     launch->ring->parent_pid = (uint32_t)getpid();
     /* For tests of crowds, which otherwise take thousands of threads. */
     const char *slots = getenv("REUSESCOPE_TEST_SLOTS");

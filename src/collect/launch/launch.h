@@ -43,6 +43,9 @@ struct rsc_launch_command {
     } environment[RSC_LAUNCH_VARIABLES]; /* ends at the first without a name */
 };
 
+/* Cores that the program may use. */
+uint32_t rsc_launch_cores(void);
+
 /* Creates the ring, which the program inherits as ring_fd. Close it after a failure too. */
 int rsc_launch_open(struct rsc_launch *launch, struct rsc_error *error);
 

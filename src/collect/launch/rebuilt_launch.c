@@ -8,16 +8,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/pool.h"
 #include "runtime/watch/perf_group.h"
 
 #define SAMPLES_LEAST 20u /* samples of the program counter: fewer are too few for a share */
-
-/* Those that the program may use. */
-static uint32_t cores(void) {
-    const char *given = getenv("REUSESCOPE_TEST_CORES"); /* for tests */
-    return given ? (uint32_t)atoi(given) : rsc_pool_cpu_count();
-}
 
 void rsc_rebuilt_prepare(struct rsc_launch *launch, const struct rsc_collect_request *request) {
     const struct rsc_wanted *wanted = &request->wanted;
@@ -31,7 +24,7 @@ void rsc_rebuilt_prepare(struct rsc_launch *launch, const struct rsc_collect_req
     } else if (wanted->what == RSC_TAKES_SAMPLES) {
         ring->sampled = 1;
         ring->sampler = wanted->samples.sampler;
-        ring->sampler.cores = cores();
+        ring->sampler.cores = rsc_launch_cores();
         ring->sampler_planned = wanted->samples.doubles_at;
     } else if (wanted->what == RSC_TAKES_PAIRS) {
         ring->watch.period = wanted->pairs.period;

@@ -41,8 +41,8 @@
 #include "runtime/sampler/sampler.h"
 #include "runtime/ring/watch_ring.h"
 
-/* "RSC_RGR7", and the layout: who was built with another finds it wrong. */
-#define RSC_RING_MAGIC (0x375247525f435352ull + sizeof(struct rsc_ring))
+/* "RSC_RGR8", and the layout: who was built with another finds it wrong. */
+#define RSC_RING_MAGIC (0x385247525f435352ull + sizeof(struct rsc_ring))
 #define RSC_RING_SLOTS 4096u
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
 #define RSC_BLOCK_WORDS 7548u
@@ -286,13 +286,26 @@ struct rsc_ring {
     uint64_t unread; /* blocks are overwritten without being read: measures the cost of recording alone (bench_asm.c) */
     uint64_t slots_most; /* slots that may be taken; 0: all */
     uint64_t calls_lost; /* too deep to follow where a region is given by function */
-    uint8_t pad[4096 - 232 - sizeof(struct rsc_sampler_options)];
+    uint32_t cores; /* that program and parent may use; 0: not known */
+    uint32_t takes_turns; /* they are too few for all threads and the parent: rsc_ring_goes_on_at() */
+    uint8_t pad[4096 - 240 - sizeof(struct rsc_sampler_options)];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];
     struct rsc_watch_area watch; /* only for programs that watch their own reuses */
 };
 _Static_assert(offsetof(struct rsc_ring, notes) == 4096, "slots begin at a page");
+
+/*
+ * Blocks that a thread which found its ring full has left when it goes on. Where cores are too few for all threads and
+ * the parent, these take turns: while the parent works, threads that found a ring full wait until it has nothing left
+ * to do, and it sleeps until one has. Otherwise it takes a core from one of them, which comes behind: threads that run
+ * side by side would be recorded one after the other, a ring at a time.
+ */
+static inline uint32_t rsc_ring_goes_on_at(const struct rsc_ring *ring) {
+    const int is_awake = __atomic_load_n(&ring->parent_sleeps, __ATOMIC_SEQ_CST) == RSC_PARENT_AWAKE;
+    return is_awake && __atomic_load_n(&ring->takes_turns, __ATOMIC_RELAXED) ? 0 : RSC_RING_SOME;
+}
 
 static inline uint32_t rsc_ring_slots(const struct rsc_ring *ring) {
     return ring->slots_most && ring->slots_most < RSC_RING_SLOTS ? (uint32_t)ring->slots_most : RSC_RING_SLOTS;

@@ -39,7 +39,8 @@ static void futex_wait(uint32_t *word, uint32_t value, long milliseconds) {
 static void signal_parent(struct rsc_ring *ring, uint64_t pending) {
     __atomic_fetch_add(&ring->published_signal, 1, __ATOMIC_SEQ_CST);
     uint32_t sleeps = __atomic_load_n(&ring->parent_sleeps, __ATOMIC_SEQ_CST);
-    if (sleeps == RSC_PARENT_WAITS_FOR_ANY || (sleeps == RSC_PARENT_WAITS_FOR_SOME && pending >= RSC_RING_SOME))
+    const uint32_t some = __atomic_load_n(&ring->takes_turns, __ATOMIC_RELAXED) ? RSC_RING_BLOCKS : RSC_RING_SOME;
+    if (sleeps == RSC_PARENT_WAITS_FOR_ANY || (sleeps == RSC_PARENT_WAITS_FOR_SOME && pending >= some))
         syscall(SYS_futex, &ring->published_signal, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
@@ -68,8 +69,8 @@ static int parent_is_gone(struct rsc_ring *ring) {
 }
 
 /*
- * A thread that waits until half of its ring is free; NULL: none. Killed threads rarely look like one, and not for
- * long.
+ * A thread that waits until half of its ring is free, or all (rsc_ring_goes_on_at()); NULL: none. Killed threads rarely
+ * look like one, and not for long.
  */
 static struct rsc_slot *who_waits(struct rsc_ring *ring) {
     if (!__atomic_load_n(&ring->some_wait, __ATOMIC_RELAXED)) return NULL;
@@ -79,11 +80,18 @@ static struct rsc_slot *who_waits(struct rsc_ring *ring) {
         if (__atomic_load_n(&slot->state, __ATOMIC_RELAXED) != RSC_SLOT_FREE &&
             __atomic_load_n(&slot->waits_now, __ATOMIC_RELAXED) &&
             __atomic_load_n(&slot->published, __ATOMIC_RELAXED) - __atomic_load_n(&slot->consumed, __ATOMIC_RELAXED) >
-                RSC_RING_SOME)
+                rsc_ring_goes_on_at(ring))
             return slot;
     }
     __atomic_store_n(&ring->some_wait, 0, __ATOMIC_RELAXED);
     return NULL;
+}
+
+/* The slot whose blocks the thread waits for: its own if that is full, else that of a thread that waits; NULL: none. */
+static struct rsc_slot *waited_for(const struct rsc_ring_writer *writer) {
+    struct rsc_slot *own = writer->slot;
+    const uint64_t pending = own->published - __atomic_load_n(&own->consumed, __ATOMIC_ACQUIRE);
+    return pending >= RSC_RING_BLOCKS ? own : who_waits(writer->ring);
 }
 
 /*
@@ -94,11 +102,11 @@ static int wait_for_room(struct rsc_ring_writer *writer) {
     struct rsc_slot *own = writer->slot;
     uint64_t began = 0;
     for (;;) {
-        int full = own->published - __atomic_load_n(&own->consumed, __ATOMIC_ACQUIRE) >= RSC_RING_BLOCKS;
-        struct rsc_slot *slot = full ? own : who_waits(writer->ring);
+        struct rsc_slot *slot = waited_for(writer);
         if (!slot) break;
         uint32_t signal_seen = __atomic_load_n(&slot->consumed_signal, __ATOMIC_ACQUIRE);
-        if (full && !own->waits_now) {
+        if (waited_for(writer) != slot) continue; /* the signal may have been the one to wait for */
+        if (slot == own && !own->waits_now) {
             __atomic_store_n(&own->waits_now, 1, __ATOMIC_RELAXED);
             __atomic_store_n(&writer->ring->some_wait, 1, __ATOMIC_RELAXED);
             signal_parent(writer->ring, RSC_RING_BLOCKS);
