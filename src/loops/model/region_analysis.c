@@ -511,7 +511,7 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
     result->mrc = calloc(result->mrc_count + 1, sizeof *result->mrc);
     if (!result->mrc) status = RSC_ENOMEM;
     if (status < 0 || !result->references) goto out;
-    analysis->team = rsc_loops_team_new(analysis, running > 1);
+    analysis->team = rsc_loops_team_new(analysis, running > 1 || result->references > analysis->options.exact_limit);
     if (!analysis->team) status = RSC_ENOMEM;
     if (status < 0) goto out;
     if (analysis->options.private_view && running > 1) rsc_loops_team_add(analysis->team, make_private, &own);
