@@ -147,9 +147,37 @@ static void with_fewer_cores_the_order_of_analysis_counts(void **state) {
     store_relaxed(&all.sampler->threads[2].stalled, 1);
     assert_int_equal(distance_after(40), 40);
     stop();
-    start_on(3);
+    start_on(3); /* for two threads, that may run on any */
+    show(OTHER, SHOWN_MOST);
+    assert_int_equal(distance_after(40), 40);
+    stop();
+    start_on(1);
     assert_null(all.sampler->threads[1].shown);
     assert_int_equal(distance_after(40), 40);
+    stop();
+}
+
+static void bind_to(uint32_t thread, uint32_t core) {
+    __atomic_store_n(&all.sampler->threads[thread].bound_to, core + 1, __ATOMIC_RELAXED);
+}
+
+static void bound_threads_need_a_core_each(void **state) {
+    (void)state;
+    start_on(2);
+    show(OTHER, 30);
+    assert_false(rsc_sampler_all_run(all.sampler)); /* they may run on both */
+    assert_int_equal(distance_after(50), 50);
+    bind_to(0, 1);
+    assert_false(rsc_sampler_all_run(all.sampler));
+    bind_to(1, 1);
+    assert_false(rsc_sampler_all_run(all.sampler));
+    bind_to(1, 0);
+    assert_true(rsc_sampler_all_run(all.sampler));
+    assert_int_equal(distance_after(50), 50 + 30);
+    assert_int_equal(rsc_sampler_thread_begin(all.sampler, 2), 2); /* it may run on both */
+    assert_false(rsc_sampler_all_run(all.sampler));
+    rsc_sampler_park(all.sampler, 2);
+    assert_true(rsc_sampler_all_run(all.sampler));
     stop();
 }
 
@@ -192,6 +220,7 @@ int main(void) {
         cmocka_unit_test(the_other_thread_is_first),
         cmocka_unit_test(a_thread_that_waits_does_nothing_beside),
         cmocka_unit_test(with_fewer_cores_the_order_of_analysis_counts),
+        cmocka_unit_test(bound_threads_need_a_core_each),
         cmocka_unit_test(another_threads_use_counts_at_any_later_time),
     };
     return cmocka_run_group_tests_name("beside", tests, NULL, NULL);

@@ -28,6 +28,8 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "runtime/recorder/asm_cancel.h"
 #include "runtime/recorder/asm_sampled_words.h"
@@ -52,6 +54,8 @@
 #define PUBLISH_AFTER_NS 20000000 /* marks order samples among threads: a block may take long */
 #define THREADS_MOST RSC_RING_SLOTS
 #define THREADS_LEAST 64u
+#define CORE_WORDS 128u /* 8,192 cores */
+#define CORES_EVERY 256u /* buffers */
 
 #define whole rsc_sampled_process
 
@@ -180,6 +184,20 @@ static void fit_buffer(struct rsc_sampled_thread *state, uint64_t words, uint64_
     state->buffer = fits < BUFFER_LEAST ? BUFFER_LEAST : (uint32_t)fits;
 }
 
+/* The program may bind its threads at any time, which costs a system call to know. */
+static void note_core(struct rsc_sampled_thread *state, struct sampler_thread *own) {
+    unsigned long cores[CORE_WORDS] = {0};
+    uint32_t bound_to = 0, count = 0;
+    if (state->unseen--) return;
+    state->unseen = CORES_EVERY;
+    if (syscall(SYS_sched_getaffinity, 0, sizeof cores, cores) <= 0) return;
+    for (uint32_t i = 0; i < CORE_WORDS && count < 2; i++) {
+        count += (uint32_t)__builtin_popcountl(cores[i]);
+        if (cores[i]) bound_to = i * 64 + (uint32_t)__builtin_ctzl(cores[i]) + 1;
+    }
+    __atomic_store_n(&own->bound_to, count == 1 ? bound_to : 0, __ATOMIC_RELAXED);
+}
+
 /* Analyses what the thread has written. */
 static void look(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct rsc_sampled_thread *state = state_of(local);
@@ -193,6 +211,7 @@ static void look(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     __atomic_store_n(&slot->raw_busy, 1, __ATOMIC_RELEASE);
     if (whole.one_at_a_time) lock();
     rsc_sampler_is_alive(own);
+    if (!whole.one_at_a_time) note_core(state, own);
     rsc_sampled_words(local, state, slot->raw, count);
     rsc_sampler_judge(whole.sampler, state->slot);
     if (whole.one_at_a_time) unlock();

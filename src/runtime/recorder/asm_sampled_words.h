@@ -32,6 +32,7 @@ struct rsc_sampled_thread {
     uint64_t steps_for; /* samples begun when steps were last noted */
     double weight; /* of those begun */
     uint64_t buffer_since; /* ticks when the thread began to write its buffer */
+    uint32_t unseen; /* buffers until it is looked at which cores the thread may run on */
     uint32_t unshown; /* buffers so far: one of several is shown to others */
 };
 

@@ -455,6 +455,7 @@ uint32_t rsc_sampler_thread_begin(struct rsc_sampler *sampler, uint32_t identity
     thread->unjudged = RSC_NO_SAMPLE;
     store_relaxed(&thread->due, UINT64_MAX);
     store_relaxed(&thread->stalled, 0);
+    __atomic_store_n(&thread->bound_to, 0, __ATOMIC_RELAXED);
     thread->woke = 1;
     thread->beside.since = UINT64_MAX;
     if (thread->shown) store_relaxed(&thread->shown->count, 0);

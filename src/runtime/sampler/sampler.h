@@ -135,9 +135,11 @@ struct rsc_sampler_options {
      */
     uint64_t await_ticks;
     /*
-     * With in_step: the cores that the program may use. If they are at least twice its threads, all of these run at the
-     * same time, and what they do beside a short reuse is known from what they show (sampler_beside.c). 0: not known.
+     * With in_step: the cores that the program may use. If they are at least twice its threads, or each thread is bound to
+     * one of its own, all threads run at the same time, and what they do beside a short reuse is known from what they show
+     * (sampler_beside.c). 0: not known.
      */
+#define RSC_SAMPLER_CORES_BOUND 2u /* for two threads that are bound */
 #define RSC_SAMPLER_CORES_LEAST 4u /* for two threads */
     uint32_t cores;
     uint32_t places_have_threads; /* 1: places name their thread (if several share a stack) */

@@ -8,8 +8,8 @@
  * row as that one makes in the time, from anywhere in what it showed: code changes little within some microseconds. If the
  * sampled line is among them, that thread was the first to use it again.
  *
- * That is so where each thread has a core, and the tool too. On fewer cores threads wait for one another, and the order of
- * analysis is the better guide: two threads on two cores agree with recorded runs to 75 % by it, to 63 % by this.
+ * That is so where there are cores for all threads and the tool too, or each thread is bound to a core of its own. Otherwise
+ * the system may let threads take turns at a core, and the order of analysis is the better guide.
  *
  * Lines are read while their thread may be changing them: then some are of its buffer before, which is as good.
  */
@@ -18,6 +18,7 @@
 #define STALE_AWAITS 10u   /* times await_ticks after which a thread that shows no sign does not run */
 #define MET_PER_REUSE 2048u /* references of others that are looked at for one reuse, at most about */
 #define THREADS_MOST 64u
+#define CORES_MOST 1024u
 
 /* The references of another thread that go with a reuse. */
 struct part {
@@ -27,6 +28,21 @@ struct part {
 
 void rsc_sampler_is_alive(struct sampler_thread *thread) {
     if (thread->shown) store_relaxed(&thread->shown->alive, rsc_sampler_ticks());
+}
+
+int rsc_sampler_are_apart(const struct rsc_sampler *sampler) {
+    const uint32_t slots = slots_in_use(sampler);
+    uint64_t cores[CORES_MOST / 64] = {0};
+    if (slots > THREADS_MOST || sampler->options.cores < RSC_SAMPLER_CORES_BOUND) return 0;
+    for (uint32_t i = 0; i < slots; i++) {
+        const struct sampler_thread *thread = &sampler->threads[i];
+        const uint32_t bound_to = __atomic_load_n(&thread->bound_to, __ATOMIC_RELAXED), core = bound_to - 1;
+        if (!__atomic_load_n(&thread->taken, __ATOMIC_RELAXED)) continue;
+        if (__atomic_load_n(&thread->parked, __ATOMIC_RELAXED) != PARK_NOT) continue;
+        if (!bound_to || core >= CORES_MOST || cores[core / 64] >> core % 64 & 1) return 0;
+        cores[core / 64] |= 1ull << core % 64;
+    }
+    return 1;
 }
 
 uint32_t rsc_sampler_show(struct sampler_thread *thread, uint32_t at, uint64_t line, uint64_t pc) {

@@ -55,7 +55,7 @@ static char *lay_out_thread(struct sampler_thread *thread, const struct rsc_samp
         parts.known = carve(&at, KNOWN_LINES * sizeof *parts.known);
         parts.cursor = carve(&at, options->threads_most * sizeof *parts.cursor);
         parts.log = carve(&at, options->log_entries * sizeof *parts.log);
-        if (options->in_step && options->cores >= RSC_SAMPLER_CORES_LEAST && !options->only_footprint &&
+        if (options->in_step && options->cores >= RSC_SAMPLER_CORES_BOUND && !options->only_footprint &&
             options->models == (RSC_MODEL_PRIVATE | RSC_MODEL_SHARED))
             parts.shown = carve(&at, sizeof *parts.shown);
     }

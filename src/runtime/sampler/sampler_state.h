@@ -123,6 +123,7 @@ struct sampler_thread {
     uint64_t oldest; /* when its oldest sample was born, and 1; 0: it has none */
     uint64_t oldest_weight; /* << 1 | kept */
     uint64_t due; /* references of all threads at which `unjudged` is judged */
+    uint32_t bound_to; /* the only core that it may run on, from 1; 0: it may run on several, or it is not known */
     uint64_t touched_due; /* own references at which samples that others touched are ended; 0: there are none */
     uint64_t references, analysed, samples, lost_logs; /* written only by the owner */
     uint64_t log_head; /* entries written */
@@ -348,9 +349,12 @@ static inline uint64_t rsc_sampler_ticks(void) {
 
 /* sampler_beside.c, in a running program with more than one thread */
 
-/* Whether there are cores for all threads and for the tool, so that nobody waits for one. */
+/* Whether all threads that do not wait are bound to a core each. */
+int rsc_sampler_are_apart(const struct rsc_sampler *sampler);
+
+/* Whether no thread waits for a core: there are enough for all and the tool too, or each is bound to one. */
 static inline int rsc_sampler_all_run(const struct rsc_sampler *sampler) {
-    return 2 * slots_in_use(sampler) <= sampler->options.cores;
+    return 2 * slots_in_use(sampler) <= sampler->options.cores || rsc_sampler_are_apart(sampler);
 }
 
 /* The thread runs. */
