@@ -289,6 +289,7 @@ int rsc_loops_count_lines(const struct rsc_loops_analysis *analysis, struct rsc_
     if (long_count > COUNTED_MOST) long_count = COUNTED_MOST;
     double work = analysis->rectangular ? WORK_RECTANGULAR : WORK;
     for (int enough = 0; status >= 0 && counting.next < long_count && !enough;) {
+        if (counting.next >= COUNTED_FEWEST && counting.work > work) break;
         size_t together = at_once(&counting, long_count - counting.next, work);
         counting.too_long_seen = counting.too_long;
         rsc_loops_team_each(analysis->team, together, count_window, &counting);

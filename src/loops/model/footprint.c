@@ -150,7 +150,7 @@ int rsc_footprint_distances(struct rsc_reuse_sample *sample, size_t count, doubl
     if (status < 0) goto out;
     for (size_t i = 0; i < count; i++) {
         uint32_t bin = bin_of(sample[i].interval);
-        if (bin >= slices->bins) slices->bins = bin + 1;
+        if (bin + 1 >= slices->bins) slices->bins = bin + 2; /* rounding may take one more */
     }
     const uint32_t bins = slices->bins;
     for (uint32_t b = 0; b <= bins; b++) slices->low[b] = bin_low(b);

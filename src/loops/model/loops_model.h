@@ -63,7 +63,8 @@ struct rsc_loops_options {
     int private_view; /* also model private caches */
     uint32_t base_threads; /* racetrack: number of threads for collecting private intervals; the paper uses 4 */
     const char *schedule; /* NULL: the source's; "static", "dynamic,4"...: for every parallel loop */
-    uint32_t workers; /* threads that make an analysis, which are none of its results; 0: one for each processor */
+    uint32_t
+        workers; /* threads that make an analysis, which are none of its results; 0: one for each processor; at most 8 */
 };
 #define RSC_LOOPS_SAMPLES_AUTO UINT32_MAX
 #define RSC_LOOPS_OPTIONS_DEFAULT \

@@ -156,6 +156,7 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
         uint64_t drawn_at = (i + 1 + analysis->options.seed) * 0x9E3779B97F4A7C15ull;
         drawn_at = (drawn_at ^ drawn_at >> 29) * 0xBF58476D1CE4E5B9ull;
         if ((drawn_at ^ drawn_at >> 32) > kept_below) continue;
+        if (nest->status < 0 || rsc_nest_stopped(nest)) break;
         const struct rsc_nest_node *reference = nest->reference[point->reference];
         struct rsc_target target = rsc_crowd_target(crowd, point);
         struct rsc_moment moment = rsc_crowd_moment(crowd, point);
@@ -192,9 +193,9 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
             (struct rsc_reuse_sample){.end = plan->phase_start[moment.phase] / threads + (double)moment.place,
                                       .interval = interval,
                                       .weight = weight / threads};
-        if (nest->status < 0 || rsc_nest_stopped(nest))
-            status = rsc_fail(error, nest->status, "%s: this nest is too large to analyse", nest->region->name);
     }
+    if (status >= 0 && nest->status < 0)
+        status = rsc_fail(error, nest->status, "%s: this nest is too large to analyse", nest->region->name);
     if (status < 0 || !(all > 0)) goto out;
     double scale = total / all, z = rsc_normal_quantile(0.5 + analysis->options.confidence / 200);
     const double alike = all * all / squares; /* points of the same weight that tell as much */

@@ -518,6 +518,10 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
     rsc_loops_team_add(analysis->team, make_curve, &curve);
     status = rsc_loops_team_end(analysis->team, error);
     analysis->team = NULL;
+    /* A count that failed in one part may have come too late for another, or have no words yet. */
+    if (analysis->nest->status < 0 && (status >= 0 || status == RSC_ELIMIT))
+        status = rsc_fail(error, analysis->nest->status, "%s: this nest is too large to analyse",
+                          analysis->nest->region->name);
     if (status >= 0) widen(&curve.band, size, result);
 out:
     for (unsigned k = 0; k < curve.band.members; k++) free(curve.band.member[k].mrc);

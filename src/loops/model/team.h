@@ -1,5 +1,5 @@
 /*
- * team.h - the threads that make an analysis: as many as there are processors.
+ * team.h - the threads that make an analysis: as many as there are processors, but at most 8.
  *
  * An analysis is made of parts (the curve, the private view, members of the band), each of which is begun once what it
  * needs is there; inside a part, loops over points are divided among the threads that are free. The caller only waits,

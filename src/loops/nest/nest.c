@@ -211,11 +211,14 @@ static int has_length(struct rsc_nest_sums *sums, int64_t length) {
     return atomic_load_explicit(&sums->length, memory_order_acquire) >= length;
 }
 
+/* What sums there are stays right after a count failed, but no more are made: counts get no larger from then on. */
+static int may_sum(struct rsc_nest *nest) { return nest->status >= 0 && !rsc_nest_stopped(nest); }
+
 /* Running sums by value: index 0 is the first possible value in the loop's direction. */
 static void sum_by_value(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t *sum) {
     int64_t kept = value[loop->depth], length = loop->most - loop->least + 1;
     sum[0] = 0;
-    for (int64_t k = 0; k < length && !rsc_nest_stopped(nest); k++) {
+    for (int64_t k = 0; k < length && may_sum(nest); k++) {
         value[loop->depth] = loop->step > 0 ? loop->least + k : loop->most - k;
         sum[k + 1] = sum[k] + rsc_nest_body(nest, loop, value);
     }
@@ -227,16 +230,15 @@ static const int64_t *value_sums(struct rsc_nest *nest, struct rsc_nest_node *lo
     int64_t *sum = atomic_load_explicit(&loop->sums, memory_order_acquire), length = (loop->most - loop->least) + 1;
     if (sum) return sum;
     pthread_mutex_lock(&nest->lock);
-    sum = loop->sums;
-    if (!sum && length > (int64_t)RSC_NEST_SUMS_MAX) nest->status = RSC_ELIMIT;
-    else if (!sum && !(sum = rsc_arena_alloc(&nest->arena, (size_t)(length + 1) * sizeof *sum)))
-        nest->status = RSC_ENOMEM;
-    else if (!loop->sums) {
-        sum_by_value(nest, loop, value, sum);
+    if (!loop->sums && nest->status >= 0) {
+        if (length > (int64_t)RSC_NEST_SUMS_MAX) nest->status = RSC_ELIMIT;
+        else if (!(sum = rsc_arena_alloc(&nest->arena, (size_t)(length + 1) * sizeof *sum))) nest->status = RSC_ENOMEM;
+        else sum_by_value(nest, loop, value, sum);
         if (nest->status >= 0) atomic_store_explicit(&loop->sums, sum, memory_order_release);
     }
+    sum = loop->sums;
     pthread_mutex_unlock(&nest->lock);
-    return nest->status >= 0 ? sum : NULL;
+    return sum;
 }
 
 /* The same where outer variables matter by remainders only. */
@@ -259,11 +261,13 @@ static const int64_t *residue_sums(struct rsc_nest *nest, struct rsc_nest_node *
     }
     if (sums && !has_length(sums, length)) {
         pthread_mutex_lock(&nest->lock);
-        if (sums->length < length) sum_by_value(nest, loop, value, sums->sum);
-        if (nest->status >= 0) atomic_store_explicit(&sums->length, length, memory_order_release);
+        if (sums->length < length && nest->status >= 0) {
+            sum_by_value(nest, loop, value, sums->sum);
+            if (nest->status >= 0) atomic_store_explicit(&sums->length, length, memory_order_release);
+        }
         pthread_mutex_unlock(&nest->lock);
     }
-    return sums && nest->status >= 0 ? sums->sum : NULL;
+    return sums && has_length(sums, length) ? sums->sum : NULL;
 }
 
 /* The variables in `depths`, as a key of sums. */
@@ -293,15 +297,16 @@ const int64_t *rsc_nest_sums(struct rsc_nest *nest, const struct rsc_nest_node *
     if (!has_length(sums, trip)) {
         int64_t kept = value[loop->depth];
         pthread_mutex_lock(&nest->lock);
-        for (int64_t k = sums->length; k < trip && !rsc_nest_stopped(nest);) {
+        for (int64_t k = sums->length; k < trip && may_sum(nest);) {
             value[loop->depth] = first + k * loop->step;
             sums->sum[k + 1] = sums->sum[k] + rsc_nest_body(nest, loop, value);
-            atomic_store_explicit(&sums->length, ++k, memory_order_release);
+            k++;
+            if (nest->status >= 0) atomic_store_explicit(&sums->length, k, memory_order_release);
         }
         pthread_mutex_unlock(&nest->lock);
         value[loop->depth] = kept;
     }
-    return nest->status >= 0 ? sums->sum : NULL;
+    return has_length(sums, trip) ? sums->sum : NULL;
 }
 
 /* ---- groups of shared loops ---- */
@@ -361,14 +366,15 @@ const int64_t *rsc_nest_group_sums(struct rsc_nest *nest, const struct rsc_nest_
     if (!sums) return NULL;
     if (!has_length(sums, trip)) {
         pthread_mutex_lock(&nest->lock);
-        for (int64_t i = sums->length; i < trip && !rsc_nest_stopped(nest);) {
+        for (int64_t i = sums->length; i < trip && may_sum(nest);) {
             rsc_nest_group_values(item, value, i);
             sums->sum[i + 1] = sums->sum[i] + rsc_nest_body(nest, item->inner, value);
-            atomic_store_explicit(&sums->length, ++i, memory_order_release);
+            i++;
+            if (nest->status >= 0) atomic_store_explicit(&sums->length, i, memory_order_release);
         }
         pthread_mutex_unlock(&nest->lock);
     }
-    return nest->status >= 0 ? sums->sum : NULL;
+    return has_length(sums, trip) ? sums->sum : NULL;
 }
 
 /* ---- places ---- */

@@ -169,8 +169,7 @@ struct rsc_nest {
     uint32_t value_count, value_room;
     struct rsc_nest_phase *phase;
     uint32_t phase_count, phase_room;
-    pthread_mutex_t
-        lock; /* of all that follows but `status`, and of the arena; the one who holds it may take it again */
+    pthread_mutex_t lock; /* of running sums and the arena; the one who holds it may take it again */
     _Atomic(_Atomic(struct rsc_nest_sums *) *) sums; /* hash table of lists */
     uint64_t sums_bytes; /* of all lists */
     _Atomic int status; /* RSC_ENOMEM or RSC_ELIMIT once a count failed: counts are wrong from then on */

@@ -301,7 +301,7 @@ const struct rsc_view *rsc_plan_view(struct rsc_plan *plan, uint32_t segment) {
             atomic_store_explicit(&view->ready, 1, memory_order_release);
         } else { /* whoever asks again must not get a part of it */
             free_view(view);
-            memset(view, 0, sizeof *view);
+            memset((char *)view + sizeof view->ready, 0, sizeof *view - sizeof view->ready);
         }
     }
     pthread_mutex_unlock(&plan->lock);

@@ -120,7 +120,7 @@ static int mark_loop(struct rsc_touched *touched, uint32_t item, const struct rs
     int64_t rest = from, to_rest = to, end = trip, start = rsc_nest_iteration_at(nest, loop, value, first, trip, &rest);
     if (to < count) end = rsc_nest_iteration_at(nest, loop, value, first, trip, &to_rest);
     else to_rest = 0;
-    if (start < 0 || end < 0) return nest->status < 0 ? nest->status : RSC_EINVAL;
+    if (start < 0 || end < 0 || start > trip || end > trip) return nest->status < 0 ? nest->status : RSC_EINVAL;
     value[loop->depth] = first + start * loop->step;
     if (start == end) return mark_part(touched, item, loop, rest, to_rest);
     int status = 0;

@@ -87,13 +87,14 @@ static int64_t look_back(const struct rsc_search *search, const struct rsc_nest_
     for (int64_t i = 0; i < count; i++) {
         const struct rsc_nest_node *node = body->child[i];
         int64_t stride = 0, least = i > child;
-        if (!may_touch(search, node, target)) continue;
-        for (uint32_t k = 0; loops && k < node->address.count; k++)
+        if (least > left || !may_touch(search, node, target)) continue;
+        for (uint32_t k = 0; left && k < node->address.count; k++)
             if (node->address.depth[k] == body->depth) stride = node->address.coefficient[k] * body->step;
         int64_t back = iterations_back(rsc_nest_affine_at(&node->address, place), stride, rsc_target_low(target, node),
                                        target->high, least);
+        if (back < 0 || back > left) continue;
         int64_t found = at - (child - i) - back * count;
-        if (back >= 0 && back <= left && found > best) best = found;
+        if (found > best) best = found;
     }
     if (best > floor) return best;
     return best >= 0 || at - child - left * count <= floor + 1 ? -1 : -2;
