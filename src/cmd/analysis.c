@@ -420,14 +420,17 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
     return status;
 }
 
-/* An engine that was asked for by name has no bars where it looked at everything. */
+/* An engine that was asked for by name may have looked at everything. hp-rda's bars are bounds. */
 static void say_what_confidence_changed(const struct rsc_analysis *analysis) {
+    int bounds = rsc_engine_spec_of(&analysis->spec, &rsc_engine_hprda) != NULL;
     if (!(analysis->engine.confidence > 0) || rsc_engine_spec_of(&analysis->spec, &rsc_engine_auto)) return;
-    for (size_t i = 0; i < analysis->count; i++)
-        for (size_t g = 0; g < analysis->profiles[i]->mrc_count; g++)
-            if (analysis->profiles[i]->mrc[g].low < analysis->profiles[i]->mrc[g].high) return;
-    rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
-                 "--confidence changes nothing: the result has no error bars");
+    for (size_t i = 0; i < analysis->count; i++) {
+        const struct rsc_profile *profile = analysis->profiles[i];
+        if (!profile->references) return;
+        for (size_t g = 0; g < profile->mrc_count && !bounds; g++)
+            if (profile->mrc[g].low < profile->mrc[g].high) return;
+    }
+    rsc_log_line(&analysis->session->log, RSC_LOG_WARNING, "--confidence changes nothing: nothing was sampled");
 }
 
 void rsc_analysis_set_instructions(struct rsc_analysis *analysis) {

@@ -103,7 +103,7 @@ $ reusescope analyze u.rsct --seed x
 reusescope analyze: --seed x: not a number from 0 up
 [2]
 $ reusescope analyze u.rsct --engine exact --confidence 95 --format csv -o - 2>&1 >exact.csv
-reusescope: warning: --confidence changes nothing: the result has no error bars
+reusescope: warning: --confidence changes nothing: nothing was sampled
 $ reusescope analyze u.rsct --engine shards:0.5 --confidence 95 --format csv -o - 2>&1 >bars.csv
 $ reusescope analyze u.rsct --confidence 0
 reusescope analyze: --confidence 0: not a percentage above 0 and below 100

@@ -38,11 +38,12 @@ struct job {
     struct rsc_ring *ring;
     uint64_t records;
     pthread_t thread;
+    pthread_barrier_t *all_began; /* NULL: none */
 };
 
 static uint32_t threads_done;
 
-/* Addresses 1, 2, 3...: every record shows whether one is missing. */
+/* Addresses 1, 2, 3...: every record shows whether one is missing. Threads with a barrier go on once all have published. */
 static void *write_records(void *argument) {
     struct job *job = argument;
     struct rsc_ring_writer writer;
@@ -51,6 +52,7 @@ static void *write_records(void *argument) {
     for (uint64_t i = 1; i <= job->records; i++) {
         if (rsc_ring_put(&writer, i, rsc_record_word(i % 3 ? RSC_RECORD_READ : RSC_RECORD_WRITE, 8, i)) < 0) return job;
         if (i % 5000 == 0) rsc_ring_publish(&writer);
+        if (i == 5000 && job->all_began) pthread_barrier_wait(job->all_began);
     }
     rsc_ring_detach(&writer);
     __atomic_fetch_add(&threads_done, 1, __ATOMIC_RELEASE);
@@ -106,7 +108,7 @@ static void threads_side_by_side(void **state) {
     threads_done = 0;
     assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
     for (uint32_t t = 0; t < THREADS; t++) {
-        jobs[t] = (struct job){ring, 200000 + 12345 * t, 0};
+        jobs[t] = (struct job){ring, 200000 + 12345 * t, 0, NULL};
         all += jobs[t].records;
         pthread_create(&jobs[t].thread, NULL, write_records, &jobs[t]);
     }
@@ -129,7 +131,7 @@ static void a_full_ring_makes_its_thread_wait(void **state) {
     struct rsc_drain *drain;
     struct rsc_drain_stats stats;
     const uint64_t records = 3ull * RSC_RING_BLOCKS * BLOCK_RECORDS;
-    struct job job = {ring, records, 0};
+    struct job job = {ring, records, 0, NULL};
     struct seen seen = {0};
     (void)state;
     threads_done = 0;
@@ -150,7 +152,7 @@ static void while_one_waits_so_do_all(void **state) {
     struct rsc_ring *ring = new_ring();
     struct rsc_drain *drain;
     const uint64_t records = 3ull * RSC_RING_BLOCKS * BLOCK_RECORDS, few = 3ull * BLOCK_RECORDS;
-    struct job full = {ring, records, 0}, other = {ring, few, 0};
+    struct job full = {ring, records, 0, NULL}, other = {ring, few, 0, NULL};
     struct seen seen = {0};
     (void)state;
     threads_done = 0;
@@ -173,9 +175,11 @@ static void threads_and_parent_take_turns(void **state) {
     struct rsc_ring *ring = new_ring();
     struct rsc_drain *drain;
     const uint64_t records = 3ull * RSC_RING_BLOCKS * BLOCK_RECORDS;
-    struct job jobs[2] = {{ring, records, 0}, {ring, records, 0}};
+    pthread_barrier_t all_began;
+    struct job jobs[2] = {{ring, records, 0, &all_began}, {ring, records, 0, &all_began}};
     struct seen seen = {0};
     (void)state;
+    pthread_barrier_init(&all_began, NULL, 2);
     threads_done = 0;
     ring->rebuilt = 1;
     ring->cores = 2;
@@ -200,6 +204,7 @@ static void threads_and_parent_take_turns(void **state) {
     }
     take(drain, &seen, 2 * records, 2);
     for (int i = 0; i < 2; i++) pthread_join(jobs[i].thread, NULL);
+    pthread_barrier_destroy(&all_began);
     rsc_drain_free(drain);
     free_ring(ring);
 }
@@ -354,7 +359,7 @@ static void slots_are_used_again(void **state) {
     (void)state;
     assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
     for (uint32_t t = 0; t < THREADS; t++) {
-        struct job job = {ring, 3, 0};
+        struct job job = {ring, 3, 0, NULL};
         assert_null(write_records(&job));
         while (rsc_drain_next(drain, t == THREADS - 1, &batch, &error) > 0) {
             accesses += batch.count;

@@ -427,15 +427,24 @@ int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, 
     return 1;
 }
 
-/* The parent's turn is over (rsc_ring_goes_on_at()): threads that found their ring full go on. */
-static void let_threads_run(struct rsc_ring *ring) {
+/* Under an emulator threads are too slow to wait for the parent too. */
+int rsc_drain_wants_turns(const struct rsc_drain *drain) {
+    return drain->mode == &rsc_drain_rebuilt && drain->at_work > 1 && drain->at_work >= drain->cores;
+}
+
+/* The parent's turn is over (rsc_ring_goes_on_at()): threads that found their ring full go on if half of it is free. */
+static void let_threads_run(struct rsc_drain *drain) {
+    struct rsc_ring *ring = drain->ring;
     uint32_t used = __atomic_load_n(&ring->slots_used, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &ring->slots[i];
         if (!__atomic_load_n(&slot->waits_now, __ATOMIC_ACQUIRE)) continue;
+        if (__atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) - drain->cursors[i].consumed > RSC_RING_SOME) continue;
         __atomic_fetch_add(&slot->consumed_signal, 1, __ATOMIC_RELEASE);
         syscall(SYS_futex, &slot->consumed_signal, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     }
+    __atomic_store_n(&ring->takes_turns, (uint32_t)rsc_drain_wants_turns(drain), __ATOMIC_RELAXED);
+    drain->at_work = 0;
 }
 
 void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds) {
@@ -448,7 +457,7 @@ void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds) {
     if (drain->held_since_ns) limit = (struct timespec){0, HELD_WAIT_NS};
     uint32_t sleeps = drain->held_since_ns ? RSC_PARENT_WAITS_FOR_ANY : RSC_PARENT_WAITS_FOR_SOME;
     __atomic_store_n(&ring->parent_sleeps, sleeps, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&ring->takes_turns, __ATOMIC_RELAXED)) let_threads_run(ring);
+    if (__atomic_load_n(&ring->takes_turns, __ATOMIC_RELAXED)) let_threads_run(drain);
     if (drain->signal_seen == __atomic_load_n(&ring->published_signal, __ATOMIC_SEQ_CST))
         syscall(SYS_futex, &ring->published_signal, FUTEX_WAIT, drain->signal_seen, &limit, NULL, 0);
     __atomic_store_n(&ring->parent_sleeps, RSC_PARENT_AWAKE, __ATOMIC_RELAXED);

@@ -276,11 +276,10 @@ static void repair(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, str
     }
 }
 
-/* Whether so many threads and the parent take turns. Under an emulator threads are too slow to wait for the parent too. */
-static void choose_turns(const struct rsc_drain *drain, uint32_t threads) {
-    const uint32_t turns = drain->mode == &rsc_drain_rebuilt && threads > 1 && threads + 1 > drain->cores;
-    if (__atomic_load_n(&drain->ring->takes_turns, __ATOMIC_RELAXED) != turns)
-        __atomic_store_n(&drain->ring->takes_turns, turns, __ATOMIC_RELAXED);
+/* Whether a thread of its own records into the slot, or has and was not read yet: one that waits elsewhere has nothing. */
+static int is_at_work(const struct rsc_drain_cursor *cursor, const struct rsc_slot *slot) {
+    return !slot->part && (cursor->count || __atomic_load_n(&slot->open_since_ns, __ATOMIC_RELAXED) ||
+                           __atomic_load_n(&slot->published, __ATOMIC_RELAXED) != cursor->consumed);
 }
 
 /* Looks at every slot. Returns 1 if a segment began: what was seen of slots before it may be old. */
@@ -301,7 +300,7 @@ static int look_at_slots(struct rsc_drain *drain, int ended, uint64_t *guard_ns)
         repair(drain, cursor, slot);
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         if (state == RSC_SLOT_FREE) continue;
-        threads += state != RSC_SLOT_ENDED;
+        threads += (uint32_t)is_at_work(cursor, slot);
         if (!cursor->count) {
             uint64_t guard;
             if (state == RSC_SLOT_LEAVING) look_after(cursor, slot);
@@ -314,7 +313,8 @@ static int look_at_slots(struct rsc_drain *drain, int ended, uint64_t *guard_ns)
         cursor->slot = slot;
         drain->ready[drain->ready_count++] = cursor;
     }
-    choose_turns(drain, threads);
+    if (threads > drain->at_work) drain->at_work = threads;
+    if (rsc_drain_wants_turns(drain)) __atomic_store_n(&drain->ring->takes_turns, 1, __ATOMIC_RELAXED);
     return began;
 }
 

@@ -156,6 +156,7 @@ struct rsc_drain {
     uint32_t ready_count;
     uint32_t slots_seen; /* the most that were in use */
     uint32_t cores; /* that program and parent may use */
+    uint32_t at_work; /* the most threads that recorded at once in this turn of the parent */
     uint64_t segments; /* begun */
     struct rsc_drain_line lines[1u << RSC_DRAIN_LINE_BITS];
     uint64_t held_since_ns; /* since when a slower thread is waited for; 0: not waiting */
@@ -210,6 +211,8 @@ static inline uint64_t rsc_drain_ids(const struct rsc_slot *slot) { return (uint
 int rsc_drain_batch_is_full(const struct rsc_drain *drain);
 /* Identifies the slot's thread and makes room for its records; called before a mode expands anything. */
 int rsc_drain_ready(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
+/* Whether threads and the parent take turns, as there are too few cores for all. */
+int rsc_drain_wants_turns(const struct rsc_drain *drain);
 void rsc_drain_free_block(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 /* Wakes a thread that waits for a slot: this one is free. */
 void rsc_drain_tell_freed(struct rsc_ring *ring, const struct rsc_slot *slot);

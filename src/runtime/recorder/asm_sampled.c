@@ -186,9 +186,9 @@ static void fit_buffer(struct rsc_sampled_thread *state, uint64_t words, uint64_
 
 /* The program may bind its threads at any time, which costs a system call to know. */
 static void note_core(struct rsc_sampled_thread *state, struct sampler_thread *own) {
+    if (state->unseen--) return;
     unsigned long cores[CORE_WORDS] = {0};
     uint32_t bound_to = 0, count = 0;
-    if (state->unseen--) return;
     state->unseen = CORES_EVERY;
     if (syscall(SYS_sched_getaffinity, 0, sizeof cores, cores) <= 0) return;
     for (uint32_t i = 0; i < CORE_WORDS && count < 2; i++) {

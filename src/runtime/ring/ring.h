@@ -298,8 +298,8 @@ _Static_assert(offsetof(struct rsc_ring, notes) == 4096, "slots begin at a page"
 
 /*
  * Blocks that a thread which found its ring full has left when it goes on. Where cores are too few for all threads and
- * the parent, these take turns: while the parent works, threads that found a ring full wait until it has nothing left
- * to do, and it sleeps until one has. Otherwise it takes a core from one of them, which comes behind: threads that run
+ * the parent, these take turns: while the parent works, threads that found their ring full wait until it is empty, or
+ * the parent has nothing left to do, and that sleeps until one is full. Otherwise it takes a core from one of them, which comes behind: threads that run
  * side by side would be recorded one after the other, a ring at a time.
  */
 static inline uint32_t rsc_ring_goes_on_at(const struct rsc_ring *ring) {

@@ -32,8 +32,8 @@ void rsc_sampler_is_alive(struct sampler_thread *thread) {
 
 int rsc_sampler_are_apart(const struct rsc_sampler *sampler) {
     const uint32_t slots = slots_in_use(sampler);
-    uint64_t cores[CORES_MOST / 64] = {0};
     if (slots > THREADS_MOST || sampler->options.cores < RSC_SAMPLER_CORES_BOUND) return 0;
+    uint64_t cores[CORES_MOST / 64] = {0};
     for (uint32_t i = 0; i < slots; i++) {
         const struct sampler_thread *thread = &sampler->threads[i];
         const uint32_t bound_to = __atomic_load_n(&thread->bound_to, __ATOMIC_RELAXED), core = bound_to - 1;
