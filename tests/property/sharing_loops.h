@@ -20,7 +20,7 @@ struct sharing_loops {
     } said[SAID_MOST];
     int said_count;
     int even; /* conditions come in pairs of which one holds, so that iterations make equally many references */
-    int schedules; /* of the first so many kinds */
+    int schedules; /* drawn among this many kinds, the first ones */
 };
 
 /* A variable in scope, the innermost ones more often. */

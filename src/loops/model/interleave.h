@@ -34,8 +34,8 @@ static inline double rsc_drift_variance_between(const struct rsc_interleave *int
     return interleave->diffusion * (ago < block ? ago * ago / block * (1 - ago / (3 * block)) : ago - block / 3);
 }
 /*
- * How much longer than `references` a thread's last so many took, on average, at a moment that has nothing to do with
- * it: such moments fall into slow blocks more often, as these last longer.
+ * The time that a thread took for its last `references`, at a moment chosen without regard to it, beyond the usual time:
+ * such moments fall into slow blocks more often, as these last longer.
  */
 static inline double rsc_drift_slowness(const struct rsc_interleave *interleave, double references) {
     double block = rsc_drift_block(interleave), in_block = fmin(references, block);
